@@ -14,10 +14,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 )
 
-// ID is the UUIDv7 of a record.
-type ID string
-
-// Object is a JSON object kept as its owner wrote it.
+// Object is a JSON object kept as its owner wrote it; nil is the empty one.
 type Object = jsontext.Value
 
 // Workspace is where an organization's inboxes, agents and webhooks live.
@@ -148,7 +145,7 @@ type EmailContent struct {
 	Headers   []Header `json:"headers"`
 	Text      *string  `json:"text"` // null when the message has none; then text is made from HTML on showing
 	HTML      *string  `json:"html"`
-	Truncated bool     `json:"truncated"` // text or HTML was cut at 256 KiB in all
+	Truncated bool     `json:"truncated"` // it was cut to fit; text and HTML have 256 KiB in all
 }
 
 // Header is one header field of a message, decoded.
@@ -301,7 +298,7 @@ type Delivery struct {
 	RequestHeaders  Object         `json:"request_headers"`
 	RequestBody     Object         `json:"request_body"`
 	ResponseStatus  *int64         `json:"response_status"`
-	ResponseHeaders Object         `json:"response_headers"` // null when there was no answer
+	ResponseHeaders *Object        `json:"response_headers"` // null when there was no answer
 	ResponseBody    *string        `json:"response_body"`    // untrusted, trimmed
 	Error           *string        `json:"error"`
 	DurationMS      *int64         `json:"duration_ms"`
