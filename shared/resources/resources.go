@@ -1,0 +1,167 @@
+// Package resources offers records as documents to attach to a conversation:
+// resources/list, resources/templates/list and resources/read. One table maps
+// each URI to the tool that reads it, so a person reaches here exactly what
+// the tools give them (R1 to R6, R18).
+//
+// It may import mcp, access, inbox and catalog.
+package resources
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
+)
+
+// Tools is what resources are read by: the catalog of tools.
+type Tools interface {
+	// May reports whether the caller may run the named tool.
+	May(caller *access.Caller, tool string) bool
+	// Read runs the named read-only tool for a caller who may run it.
+	Read(ctx context.Context, caller *access.Caller, tool string, args map[string]string) (jsontext.Value, error)
+}
+
+// Options configure [Resources].
+type Options struct {
+	Tools Tools
+}
+
+// Resources answers the resources methods.
+type Resources struct {
+	tools            Tools
+	fixed, templates []item
+}
+
+// item is a resource as its list shows it, marshalled once.
+type item struct {
+	tool string
+	json jsontext.Value
+}
+
+// New makes the handlers of the resources methods.
+func New(o Options) *Resources {
+	x := &Resources{tools: o.Tools}
+	for _, r := range table {
+		if r.Template() {
+			x.templates = append(x.templates, newItem(r))
+		} else {
+			x.fixed = append(x.fixed, newItem(r))
+		}
+	}
+	return x
+}
+
+func newItem(r Resource) item {
+	uri := "uri"
+	if r.Template() {
+		uri = "uriTemplate"
+	}
+	return item{r.Tool, mcp.NewObject().Text(uri, r.URI).Text("name", r.Name).Text("title", r.Title).
+		Text("description", r.Description).Text("mimeType", MIMEType).Close()}
+}
+
+// Methods are resources/list, resources/templates/list and resources/read.
+// There is no subscription: the server is stateless (R6).
+func (x *Resources) Methods() map[string]mcp.Method {
+	return map[string]mcp.Method{
+		"resources/list":           x.list("resources", x.fixed),
+		"resources/templates/list": x.list("resourceTemplates", x.templates),
+		"resources/read":           x.read,
+	}
+}
+
+// list answers with the items whose tool the caller may run (R3).
+func (x *Resources) list(member string, items []item) mcp.Method {
+	return func(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
+		caller, ok := access.CallerFrom(ctx)
+		if !ok {
+			return nil, errNoCaller
+		}
+		visible := make([]jsontext.Value, 0, len(items))
+		for _, i := range items {
+			if x.tools.May(caller, i.tool) {
+				visible = append(visible, i.json)
+			}
+		}
+		l := mcp.NewList(member, visible, &mcp.Cache{TTL: 30 * time.Second}, 0)
+		return func(context.Context) (*mcp.Result, error) { return l.Page(r) }, nil
+	}
+}
+
+// read answers resources/read. A URI that names nothing, a record that is not
+// there and a tool that the caller may not run have one answer (R5, checklist
+// 7.10).
+func (x *Resources) read(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
+	caller, ok := access.CallerFrom(ctx)
+	if !ok {
+		return nil, errNoCaller
+	}
+	var params struct {
+		URI *string `json:"uri"`
+	}
+	if err := mcp.Decode(r, &params); err != nil {
+		return nil, err
+	}
+	if params.URI == nil {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "uri is required.")
+	}
+	uri := *params.URI
+	resource, id, ok := Match(uri)
+	if !ok || !x.tools.May(caller, resource.Tool) {
+		return nil, notFound(r.Version, uri)
+	}
+	args := map[string]string{}
+	if resource.Template() {
+		args[Parameter] = id
+	}
+	return func(ctx context.Context) (*mcp.Result, error) {
+		record, err := x.tools.Read(ctx, caller, resource.Tool, args)
+		if err != nil {
+			return nil, refusal(err, r.Version, uri)
+		}
+		return contents(uri, record), nil
+	}, nil
+}
+
+var errNoCaller = errors.New("resources: the request has no caller")
+
+// contents is the result of a read: one text, which no cache may serve again.
+func contents(uri string, record jsontext.Value) *mcp.Result {
+	content := mcp.NewObject().Text("uri", uri).Text("mimeType", MIMEType).Text("text", string(record)).Close()
+	return &mcp.Result{
+		Fields: mcp.NewObject().Value("contents", slices.Concat([]byte("["), content, []byte("]"))).Close(),
+		Cache:  &mcp.Cache{},
+	}
+}
+
+// refusal is the answer to a read that failed with err.
+func refusal(err error, v mcp.Version, uri string) error {
+	e, ok := errors.AsType[*inbox.Error](err)
+	switch {
+	case !ok:
+		return err // shown as an internal error, its cause only logged
+	case e.Code == inbox.CodeNotFound, e.Code == inbox.CodeInvalid:
+		return notFound(v, uri)
+	default:
+		return mcp.Errorf(mcp.CodeInternal, "%s", e.Message)
+	}
+}
+
+// notFound has its own code in each era (R5, checklist 7.06, 7.07).
+func notFound(v mcp.Version, uri string) *mcp.Error {
+	code := mcp.CodeResourceNotFound
+	if v.Modern() {
+		code = mcp.CodeInvalidParams
+	}
+	return &mcp.Error{
+		Code:    code,
+		Message: "There is no such resource.",
+		Data:    mcp.NewObject().Text("uri", uri).Close(),
+	}
+}
