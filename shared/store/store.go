@@ -1,7 +1,8 @@
 // Package store is an ordered key-value table with conditional writes: the
 // part of DynamoDB that this product uses, as one small interface. Package
 // bolt (embedded) and package dynamo implement it, and package storetest
-// holds the contract both pass.
+// holds the contract both pass. Beside it are the [Blobs] that keep raw
+// messages; package files has them in a directory.
 //
 // It imports nothing else of this module.
 package store
@@ -13,20 +14,10 @@ import (
 	"time"
 )
 
-// Limits that every driver enforces, so that what works on one machine works
-// in DynamoDB.
-const (
-	MaxItemBytes        = 390 << 10
-	MaxTransactionItems = 100
-	MaxTransactionBytes = 4 << 20
-	MaxPartitionBytes   = 2048
-	MaxSortBytes        = 1024
-	MaxPageBytes        = 1 << 20
-)
-
 // Key addresses an item: the partition it lives in, and its place there.
 // Within a partition, items are ordered by the bytes of Sort. Both parts are
-// non-empty.
+// non-empty UTF-8 (U+0000 included): DynamoDB keeps them as String attributes,
+// which the console can show, and orders those by their UTF-8 bytes.
 type Key struct {
 	Partition string
 	Sort      string
@@ -35,14 +26,16 @@ type Key struct {
 // Item is what a table holds at a [Key].
 type Item struct {
 	Key
-	// Value is opaque to the table.
+	// Value is opaque to the table. An empty one may come back nil.
 	Value []byte
 	// Version is the writer's own count, compared by [VersionIs].
 	Version int64
 	// Counts are numbers that [Add] changes atomically.
 	Counts map[string]int64
-	// Expires is when the item stops counting, to the second; zero: never. The
-	// table deletes it some time later, so readers judge with [Item.Expired].
+	// Expires is when the item stops counting; zero: never. It is stored in
+	// whole seconds, rounded down, and comes back in UTC. The table deletes the
+	// item some time later (DynamoDB: within days), so readers judge with
+	// [Item.Expired].
 	Expires time.Time
 }
 
@@ -53,14 +46,22 @@ func (i Item) Expired(now time.Time) bool {
 
 // Table is an ordered key-value table. Its methods are safe for concurrent
 // use, honour the context's deadline, and copy what they take and give.
+//
+// The TTL read rule: an item is given as stored until the table has deleted
+// it, expired or not. Neither Get nor Query nor a condition looks at Expires.
 type Table interface {
 	// Get returns the item at k, strongly consistent, or [ErrNotFound].
+	// DynamoDB: GetItem with ConsistentRead.
 	Get(ctx context.Context, k Key) (Item, error)
-	// Query returns one page of a partition.
+	// Query returns one page of a partition, strongly consistent; it is empty
+	// only at the end of the range. DynamoDB: Query with ConsistentRead.
 	Query(ctx context.Context, q Query) (Page, error)
 	// Write carries out all ops or none: one op is a conditional write, several
 	// are a transaction. At most one op may name a key. When a condition does
-	// not hold it returns a [*ConditionError].
+	// not hold it returns a [*ConditionError]; no op at all is no error. After
+	// [ErrUnavailable] or an expired deadline, the ops may or may not have
+	// happened: the reply may be what was lost. DynamoDB: PutItem, UpdateItem
+	// and DeleteItem, or TransactWriteItems.
 	Write(ctx context.Context, ops ...Op) error
 }
 
@@ -71,7 +72,8 @@ type Query struct {
 	Prefix string
 	// From (inclusive) and To (exclusive) bound the sort keys; "" is no bound.
 	From, To string
-	// After resumes past this sort key, in the direction of the query.
+	// After resumes past this sort key, in the direction of the query, whether
+	// or not an item is there (still).
 	After string
 	// Backward gives the highest sort key first.
 	Backward bool
@@ -83,7 +85,8 @@ type Query struct {
 type Page struct {
 	Items []Item
 	// Next is the After that continues the query, "" at the end. A page may
-	// carry Next and turn out to be the last.
+	// carry Next and turn out to be the last: like DynamoDB, a table does not
+	// look past a reached Limit.
 	Next string
 }
 
@@ -106,7 +109,8 @@ type Op struct {
 }
 
 // Condition is what must hold of the stored item for an [Op] to happen. The
-// zero value always holds. Conditions never look at Expires.
+// zero value always holds. Conditions never look at Expires. In a transaction
+// all are judged on what was stored before it.
 type Condition struct {
 	Kind    ConditionKind
 	Version int64
@@ -132,14 +136,30 @@ func Present() Condition { return Condition{Kind: KindPresent} }
 // VersionIs holds when the stored item has exactly this version.
 func VersionIs(v int64) Condition { return Condition{Kind: KindVersion, Version: v} }
 
-// Put writes the item whole, replacing what is there.
+// Holds judges the condition on the stored item, nil when there is none.
+func (c Condition) Holds(stored *Item) bool {
+	switch c.Kind {
+	case Always:
+		return true
+	case KindAbsent:
+		return stored == nil
+	case KindPresent:
+		return stored != nil
+	case KindVersion:
+		return stored != nil && stored.Version == c.Version
+	}
+	return false
+}
+
+// Put writes the item whole, replacing what is there, Counts included.
 func Put(i Item, c ...Condition) Op { return op(ActionPut, i, c) }
 
-// Delete removes the item at k.
+// Delete removes the item at k; an absent one is no error.
 func Delete(k Key, c ...Condition) Op { return op(ActionDelete, Item{Key: k}, c) }
 
-// Add adds counts to the item at k, creating it when absent; Value and Version
-// stay as they are, and expires, when not zero, is set.
+// Add adds counts to the item at k, creating it (with Version 0) when absent;
+// Value and Version stay as they are, and expires, when not zero, is set.
+// DynamoDB: UpdateItem with ADD.
 func Add(k Key, counts map[string]int64, expires time.Time) Op {
 	return op(ActionAdd, Item{Key: k, Counts: counts, Expires: expires}, nil)
 }
@@ -161,8 +181,11 @@ var (
 	ErrNotFound = errors.New("store: no such item")
 	// ErrUnavailable: the table could not answer now; trying later may work.
 	ErrUnavailable = errors.New("store: unavailable")
-	// ErrLimit: a key, an item or a transaction is over the limits above.
+	// ErrLimit: a key, an item or a transaction is over a limit of this package.
 	ErrLimit = errors.New("store: over a size limit")
+	// ErrInvalid: a request that no table takes, such as an empty key or two
+	// ops on one key. DynamoDB: ValidationException.
+	ErrInvalid = errors.New("store: invalid request")
 	// ErrCondition: a condition did not hold; see [ConditionError].
 	ErrCondition = errors.New("store: condition not met")
 )
@@ -180,14 +203,3 @@ func (e *ConditionError) Error() string {
 
 // Is makes errors.Is(err, ErrCondition) true.
 func (e *ConditionError) Is(target error) bool { return target == ErrCondition }
-
-// Blobs keeps raw messages whole, by key. Keys are slash-separated names of
-// letters, digits, '-', '_' and '.', no part of which begins with a dot.
-type Blobs interface {
-	// Put stores data under key, durably, replacing what is there.
-	Put(ctx context.Context, key string, data []byte) error
-	// Get returns what is stored under key, or [ErrNotFound].
-	Get(ctx context.Context, key string) ([]byte, error)
-	// Delete removes key; an absent key is no error.
-	Delete(ctx context.Context, key string) error
-}
