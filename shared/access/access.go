@@ -8,6 +8,8 @@ package access
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 )
 
@@ -34,11 +36,29 @@ type Token struct {
 	Expires      time.Time
 }
 
-// Verifier checks an access token: signature, issuer, audience and time. It
-// returns [ErrInvalidToken] or [ErrUnavailable].
+// Verifier checks an access token: signature, issuer, audience and time. Its
+// errors wrap [ErrInvalidToken], and anything else means that it could not
+// tell now, as [ErrUnavailable] says. They never contain the token.
 type Verifier interface {
 	Verify(ctx context.Context, token string) (Token, error)
 }
+
+// FreshVerifier is a [Verifier] that remembers its answers. VerifyFresh checks
+// past what it remembers, for calls that a person confirmed.
+type FreshVerifier interface {
+	Verifier
+	VerifyFresh(ctx context.Context, token string) (Token, error)
+}
+
+// Errors of a [Verifier]; test with errors.Is.
+var (
+	// ErrInvalidToken: the token is forged, expired, revoked, or meant for
+	// another server. Only a new one helps.
+	ErrInvalidToken = errors.New("access: invalid token")
+	// ErrUnavailable: keys or the issuer could not be reached; trying later
+	// may work.
+	ErrUnavailable = errors.New("access: token verification unavailable")
+)
 
 // Membership is what a person may do in one workspace.
 type Membership struct {
@@ -46,8 +66,9 @@ type Membership struct {
 	Organization OrganizationID `json:"organization_id"`
 	Workspace    WorkspaceID    `json:"workspace_id"`
 	Role         Role           `json:"role"`
-	// Explicit, when not nil, replaces the role's permissions.
-	Explicit  []string  `json:"permissions,omitempty"`
+	// Explicit, when not nil, replaces the role's permissions. An empty list
+	// grants nothing, and survives being stored.
+	Explicit  []string  `json:"permissions,omitzero"`
 	Suspended bool      `json:"suspended"`
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -63,27 +84,40 @@ func (m Membership) Permissions() Permissions {
 	return m.Role.Permissions()
 }
 
-// Caller is the person behind a request, admitted to one workspace.
+// Caller is the person behind a request, admitted to one workspace. The
+// token's Organization and Workspace are those of Membership here, also where
+// the token names none.
 type Caller struct {
 	Token
 	Membership  Membership // of the workspace the request works in
 	Permissions Permissions
-	// Memberships are all of the person's active ones in the token's
-	// organization, oldest first.
+	// Memberships are all of the person's active ones, oldest first: those in
+	// the token's organization when it names one.
 	Memberships []Membership
 }
 
 // May reports whether the caller's role allows p.
 func (c *Caller) May(p Permission) bool { return c.Permissions.Has(p) }
 
-// Workspace is the workspace that the request works in.
+// WorkspaceID is the workspace that the request works in.
 func (c *Caller) WorkspaceID() WorkspaceID { return c.Membership.Workspace }
+
+// In returns the caller's active membership of ws. Tools that reach a
+// workspace other than the request's judge by this one (design §6).
+func (c *Caller) In(ws WorkspaceID) (Membership, bool) {
+	i := slices.IndexFunc(c.Memberships, func(m Membership) bool { return m.Workspace == ws })
+	if i < 0 {
+		return Membership{}, false
+	}
+	return c.Memberships[i], true
+}
 
 type contextKey int
 
 const (
 	tokenKey contextKey = iota
 	callerKey
+	credentialsKey
 )
 
 // WithToken returns a context that carries a verified token.

@@ -1,0 +1,70 @@
+package access
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// endpoint is the path of the MCP endpoint below the public URL.
+const endpoint = "/mcp"
+
+// MetadataPath is the root address of the metadata (RFC 9728 §3). The one that
+// clients try first, and that challenges name, is MetadataPath + "/mcp".
+const MetadataPath = "/.well-known/oauth-protected-resource"
+
+// metadataDocument is the protected resource metadata of RFC 9728. Members
+// without elements are left out, as §3.2 there demands.
+func metadataDocument(o Options) ([]byte, error) {
+	return json.Marshal(struct {
+		// Resource is one exact identifier wherever the document is read, and the
+		// audience of tokens (checklist 12.07, case 13).
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers,omitempty"`
+		// Scopes is the minimal set: clients ask for all that they find here, and
+		// learn of inbox.write from the challenge of a call that needs it
+		// (checklist 12.06, §15).
+		Scopes  []string `json:"scopes_supported"`
+		Methods []string `json:"bearer_methods_supported"`
+		Name    string   `json:"resource_name,omitempty"`
+	}{o.PublicURL + endpoint, o.AuthorizationServers, []string{ScopeReadName}, []string{"header"}, o.ResourceName})
+}
+
+// Metadata serves the protected resource metadata (RFC 9728) to anybody, at
+// whatever path it is mounted: [MetadataPath], and the same followed by "/mcp"
+// and "/mcp/". It suffices for signing in, where a gateway hides the
+// challenge's header (case 1).
+func (g *Gate) Metadata() http.Handler {
+	const methods = "GET, HEAD, OPTIONS"
+	return public(methods, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", methods)
+			http.Error(w, "This document can only be read.", http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		if r.Method == http.MethodGet {
+			w.Write(g.metadata)
+		}
+	}))
+}
+
+// publicOrigin checks a public URL and returns it in its one spelling:
+// lowercase, without a trailing slash (checklist 12.07).
+func publicOrigin(s string) (string, error) {
+	fail := func(why string) (string, error) {
+		return "", fmt.Errorf("public URL %q: %s; it is an origin such as https://inbox.example.com", s, why)
+	}
+	origin := strings.ToLower(strings.TrimSuffix(s, "/"))
+	u, ok := parseOrigin(origin)
+	switch {
+	case !ok:
+		return fail("not a scheme and a host alone, in ASCII")
+	case u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()):
+		return origin, nil
+	}
+	return fail("tokens need https, except on a loopback host (checklist 12.18)")
+}
