@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -44,3 +46,19 @@ type Refusal struct {
 }
 
 func (e *Refusal) Error() string { return fmt.Sprintf("HTTP %d: %v", e.Status, e.Err) }
+
+func refuse(status, code int, format string, args ...any) *Refusal {
+	return &Refusal{Status: status, Err: Errorf(code, format, args...)}
+}
+
+func tooLarge(sentence string) *Error {
+	return Errorf(CodeInternal, "response_too_large: %s", sentence)
+}
+
+// internal is what the client is told of an error that is not for it.
+func internal(err error) *Error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Errorf(CodeInternal, "timeout: the server gave up waiting; whether the call took effect is not known")
+	}
+	return Errorf(CodeInternal, "internal: the server could not answer this request")
+}

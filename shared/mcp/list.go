@@ -1,26 +1,73 @@
 package mcp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"encoding/base64"
+	"hash/crc32"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // List answers a list method, page by page, from items marshalled once. Its
 // cursors encode the place in the list, so any instance continues where
 // another stopped (checklist 10.01 to 10.04).
 type List struct {
-	member string
-	items  []jsontext.Value
-	cache  *Cache
-	size   int
+	first *Result
+	later map[string]*Result // by cursor
 }
 
 // NewList makes a list whose result has items under member, at most size to a
 // page (0: all in one).
 func NewList(member string, items []jsontext.Value, cache *Cache, size int) *List {
-	return &List{member: member, items: items, cache: cache, size: size}
+	if size <= 0 {
+		size = max(1, len(items))
+	}
+	l := &List{later: make(map[string]*Result)}
+	for at := 0; at == 0 || at < len(items); at += size {
+		end := min(at+size, len(items))
+		o := NewObject().Value(member, array(items[at:end]))
+		if end < len(items) {
+			o.Text("nextCursor", cursor(member, end))
+		}
+		page := &Result{Fields: o.Close(), Cache: cache}
+		if at == 0 {
+			l.first = page
+		} else {
+			l.later[cursor(member, at)] = page
+		}
+	}
+	return l
 }
 
-// Page answers r: the page that its cursor asks for.
-func (l *List) Page(r *Request) (*Result, error) { panic("not yet") }
+// Page answers r: the page that its cursor asks for. Every other cursor than
+// those this list gave out, "" included, is -32602.
+func (l *List) Page(r *Request) (*Result, error) {
+	value := member(r.Params, "cursor")
+	if value == nil {
+		return l.first, nil
+	}
+	if at, ok := text(value); ok {
+		if page := l.later[at]; page != nil {
+			return page, nil
+		}
+	}
+	return nil, Errorf(CodeInvalidParams, "params.cursor is not one that this list gave out; start again without it")
+}
 
-// Decode reads the params of r into v, leniently about unknown members, and
-// returns an [*Error] with -32602 that names the member at fault.
-func Decode(r *Request, v any) error { panic("not yet") }
+// cursor names a place in a list. The checksum makes a garbled one unknown.
+func cursor(member string, at int) string {
+	place := member + " " + strconv.Itoa(at)
+	sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(place))), 36)
+	return base64.RawURLEncoding.EncodeToString([]byte(place + " " + sum))
+}
+
+func array(items []jsontext.Value) jsontext.Value {
+	b := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, item...)
+	}
+	return append(b, ']')
+}

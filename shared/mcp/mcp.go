@@ -69,11 +69,13 @@ type Run func(ctx context.Context) (*Result, error)
 // era. The server adds resultType, serverInfo and caching hints where the
 // era has them (checklist 3.04, 3.05, 3.08, 11.01).
 type Result struct {
-	// Fields is a JSON object without _meta; "{}" and nil are the same.
+	// Fields is a JSON object without _meta; "{}" and nil are the same. It must
+	// be valid JSON: it is sent as it is.
 	Fields jsontext.Value
 	// Meta is a JSON object merged into the result's _meta, or nil.
 	Meta jsontext.Value
-	// Cache is the caching hint of the six cacheable methods, nil elsewhere.
+	// Cache is the caching hint of the six cacheable methods, where nil means
+	// private and stale at once. It is ignored elsewhere.
 	Cache *Cache
 	// InputRequired marks an interim result of 2026-07-28 that asks the client
 	// for input (checklist 6.02). It never carries caching hints.
@@ -98,33 +100,44 @@ type Implementation struct {
 type Options struct {
 	Info         Implementation
 	Instructions string
-	// Methods are the methods of the families this server runs, by name. The
-	// protocol's own (initialize, ping, server/discover, notifications) are
-	// built in.
+	// Core makes the server answer the protocol's own methods: initialize, ping
+	// and server/discover, which announce every family in Methods and Forward.
+	// A family function leaves them to the router, and does not find them.
+	Core bool
+	// Methods are the methods of the families this server runs, by name.
 	Methods map[string]Method
 	// Forward, in a router, hands a family's requests on, by family name:
 	// "tools", "resources", "prompts", "completion". A method of a forwarded
-	// family that is also in Methods is only judged there, for batches.
+	// family that is also in Methods is only judged there, for batches. Without
+	// Forward there are no batches.
 	Forward map[string]http.Handler
 	// Authenticate verifies the request's credentials and returns the context
-	// that carries them. It runs before the body is read.
+	// that carries them, made from r.Context(). It runs before the body is read;
+	// in a router, after it was read and found not to be for a family.
 	Authenticate func(r *http.Request) (context.Context, error)
 	// Admit turns verified credentials into a caller, before any method but
-	// ping. Limit counts the request just before it runs.
+	// ping. Limit counts the request just before it runs, except ping.
 	Admit func(ctx context.Context, method string) (context.Context, error)
 	Limit func(ctx context.Context, method string) error
 	// AllowOrigin judges an Origin header that is present; nil allows none.
 	AllowOrigin func(origin string) bool
-	// Timeout bounds a method; the answer then is a JSON-RPC error. Default 20 s.
+	// AllowHeaders are request headers that scripts of an allowed origin may
+	// send, beside those of the protocol.
+	AllowHeaders []string
+	// Timeout bounds an exchange; the answer then is a JSON-RPC error. An earlier
+	// deadline of the request's context counts too. Default 20 s.
 	Timeout time.Duration
-	// Observe, when set, is told of every request after it was answered.
+	// Observe, when set, is told of every request after it was answered, in a
+	// context that carries the caller if there was one and is not cancelled. A
+	// router is not told of what it forwards: the family is. A batch is one
+	// observation, its method "batch".
 	Observe func(ctx context.Context, o Observation)
 }
 
 // Observation is what logs and metrics may know of one request: never bodies,
 // tokens or requestState.
 type Observation struct {
-	Method   string
+	Method   string // as sent, like Subject and Client: at most 128 bytes
 	Subject  string // params.name or params.uri
 	Version  Version
 	Client   string

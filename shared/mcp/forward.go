@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// forward hands a single request of a forwarded family to that family, as it
+// came, and reports whether it did. Nothing was decided about it: the family
+// trusts the router with nothing.
+func (x *exchange) forward(w http.ResponseWriter, r *http.Request) bool {
+	if len(x.opts.Forward) == 0 || r.Method != http.MethodPost || x.readBody() != nil || x.body.batch {
+		return false
+	}
+	m := &x.body.messages[0]
+	if m.invalid() != "" || m.notification() {
+		return false
+	}
+	name, _ := text(m.method)
+	family := x.opts.Forward[FamilyOf(name)]
+	if family == nil {
+		return false
+	}
+	r = r.WithContext(r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(x.body.text))
+	family.ServeHTTP(w, r)
+	return true
+}
+
+// forwardItem sends one message of a batch to its family as a request of its
+// own, and returns the family's answer.
+func forwardItem(ctx context.Context, r *http.Request, family http.Handler, m *message) (jsontext.Value, error) {
+	r = r.Clone(ctx)
+	r.Body = io.NopCloser(bytes.NewReader(m.raw))
+	r.ContentLength = int64(len(m.raw))
+	r.Header.Del("Content-Length")
+	return within(ctx, func() (jsontext.Value, error) {
+		w := &recorder{header: make(http.Header), status: http.StatusOK}
+		family.ServeHTTP(w, r)
+		if answer := w.response(m.id); answer != nil {
+			return answer, nil
+		}
+		return nil, fmt.Errorf("a family answered HTTP %d without a JSON-RPC response", w.status)
+	})
+}
+
+// recorder is an [http.ResponseWriter] that keeps the answer.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *recorder) Header() http.Header         { return w.header }
+func (w *recorder) WriteHeader(status int)      { w.status = status }
+func (w *recorder) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+// response returns what was recorded when it is a JSON-RPC response to id, and
+// nil otherwise. An error from before the family read the id gets it here.
+func (w *recorder) response(id jsontext.Value) jsontext.Value {
+	text := bytes.TrimSpace(w.body.Bytes())
+	var rpc, got, result, failed jsontext.Value
+	s := newScanner(text)
+	_, err := s.object(func(name []byte) (err error) {
+		switch string(name) {
+		case "jsonrpc":
+			rpc, err = s.value()
+		case "id":
+			got, err = s.value()
+		case "result":
+			result, err = s.value()
+		case "error":
+			failed, err = s.value()
+		default:
+			err = s.dec.SkipValue()
+		}
+		return err
+	})
+	switch {
+	case err != nil || s.end() != nil || string(rpc) != `"2.0"` || (result == nil) == (failed == nil):
+		return nil
+	case bytes.Equal(got, id):
+		return text
+	case failed != nil && (got == nil || got.Kind() == 'n'):
+		return NewObject().Text("jsonrpc", "2.0").Value("id", id).Value("error", failed).Close()
+	}
+	return nil
+}
