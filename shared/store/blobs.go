@@ -14,7 +14,8 @@ const (
 
 // Blobs keeps raw messages whole, by key. Keys are slash-separated names of
 // ASCII letters, digits, '-', '_' and '.', no name beginning with a dot; no key is
-// a directory of another ("a" and "a/b").
+// a directory of another ("a" and "a/b"). Other keys are [ErrInvalid] or
+// [ErrLimit]; what the disk or the network refuses is [ErrUnavailable].
 type Blobs interface {
 	// Put stores data under key, durably, replacing what is there.
 	Put(ctx context.Context, key string, data []byte) error
