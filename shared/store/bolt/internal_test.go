@@ -36,7 +36,9 @@ func TestWaitingForTheWriterEndsWithTheContext(t *testing.T) {
 	db.writer <- struct{}{} // a write that does not end
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- db.Table("t").Write(ctx, store.Put(store.Item{Key: store.Key{Partition: "p", Sort: "a"}})) }()
+	go func() {
+		done <- db.Table("t").Write(ctx, store.Put(store.Item{Key: store.Key{Partition: "p", Sort: "a"}}))
+	}()
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("Write = %v", err)
@@ -62,18 +64,18 @@ func TestCorruptItemsAreErrors(t *testing.T) {
 	for _, raw := range bad {
 		db := temp(t)
 		table := db.Table("t")
-		store1 := full()
-		if err := table.Write(t.Context(), store.Put(store1)); err != nil {
+		item := full()
+		if err := table.Write(t.Context(), store.Put(item)); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.file.Update(func(tx *bbolt.Tx) error {
-			return tx.Bucket([]byte("items/t")).Put(itemKey(store1.Key), raw)
+			return tx.Bucket([]byte("items/t")).Put(itemKey(item.Key), raw)
 		}); err != nil {
 			t.Fatal(err)
 		}
-		_, getErr := table.Get(t.Context(), store1.Key)
+		_, getErr := table.Get(t.Context(), item.Key)
 		_, queryErr := table.Query(t.Context(), store.Query{Partition: "p"})
-		writeErr := table.Write(t.Context(), store.Put(store1))
+		writeErr := table.Write(t.Context(), store.Put(item))
 		for _, err := range []error{getErr, queryErr, writeErr} {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("%x: %v, want ErrCorrupt", raw, err)
