@@ -268,6 +268,10 @@ func TestR10_Month(t *testing.T) {
 			t.Errorf("%q: %s, %v; want %s", value, got, err, want)
 		}
 	}
+	end := New(Options{Now: func() time.Time { return time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC) }})
+	if got := end.months()[:4]; !slices.Equal(got, []string{"2026-03", "2026-02", "2026-01", "2025-12"}) {
+		t.Errorf("on the 31st: %v", got)
+	}
 	noUsage := func(tool string) bool { return tool != "usage_get" }
 	if got, err := complete(t, noUsage, &service{}, prompt("usage_report", "month", "")); err != nil || got != nothing {
 		t.Errorf("for who is not offered the prompt: %s, %v; want nothing", got, err)

@@ -47,7 +47,8 @@ func (x *Completion) months() []string {
 
 // ids are those of the newest records of a family that begin with prefix (R9).
 func (x *Completion) ids(ctx context.Context, caller *access.Caller, f inbox.Family, prefix string) (values, error) {
-	if len(prefix) > 36 || strings.Trim(prefix, "0123456789abcdef-") != "" {
+	const length = 36 // of an id
+	if len(prefix) > length || strings.Trim(prefix, "0123456789abcdef-") != "" {
 		return values{}, nil // no id begins so
 	}
 	if f == resources.Workspaces {
