@@ -1,0 +1,211 @@
+package inboxstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+)
+
+// Errors of [DB.Apply]; test with errors.Is. Nothing was written.
+var (
+	// ErrChanged: a record is not any more as it was when it was read.
+	ErrChanged = errors.New("inboxstore: changed since it was read")
+	// ErrClaimed: the work of a [Claim] is somebody else's.
+	ErrClaimed = errors.New("inboxstore: already claimed")
+)
+
+// Change is one part of a transaction: see [DB.Apply].
+type Change func(*transaction) error
+
+// transaction gathers the ops of changes in one workspace.
+type transaction struct {
+	space     space
+	retention time.Duration
+	ops       []store.Op
+	refusals  []error // for each op, what it means that its condition does not hold
+}
+
+// Apply carries out all changes in one workspace, or none: records of another
+// workspace are refused. A name that is taken is a conflict that names the
+// field; a record that changed since it was read is a conflict too, and
+// [ErrChanged].
+func (db *DB) Apply(ctx context.Context, ws access.WorkspaceID, changes ...Change) error {
+	t := &transaction{space: space(ws), retention: db.opts.Retention}
+	for _, change := range changes {
+		if err := change(t); err != nil {
+			return err
+		}
+	}
+	err := db.opts.Table.Write(ctx, t.ops...)
+	if refused, ok := errors.AsType[*store.ConditionError](err); ok {
+		return t.refusals[refused.Op]
+	}
+	switch {
+	case errors.Is(err, store.ErrLimit):
+		return &inbox.Error{Code: inbox.CodeLimit, Message: "This is too large to be kept. Nothing was changed.", Err: err}
+	case errors.Is(err, store.ErrUnavailable): // perhaps only the reply was lost
+		return &inbox.Error{Code: inbox.CodeUnavailable, Message: "The change could not be confirmed. See whether it took effect before trying again.", Err: err}
+	}
+	return err
+}
+
+// Insert adds a new record. Its id, its external_id, an inbox's address and a
+// secret's name must not be in use; all but a secret's name stay in use after
+// the record is deleted.
+func Insert[T Record](r T) Change {
+	return func(t *transaction) error {
+		p, err := placeOf(t.space, &r)
+		if err != nil {
+			return err
+		}
+		taken := inbox.Errorf(inbox.CodeConflict, "id", "Another %s has this id. Nothing was changed.", p.noun)
+		return t.write(p, p.names, r, 1, store.Absent(), taken)
+	}
+}
+
+// Update replaces a record as it was read by another state of it.
+func Update[T Mutable](old Stored[T], r T) Change {
+	return func(t *transaction) error {
+		before, err := placeOf(t.space, &old.Record)
+		if err != nil {
+			return err
+		}
+		p, err := placeOf(t.space, &r)
+		if err != nil {
+			return err
+		}
+		if p.primary != before.primary {
+			return fmt.Errorf("inboxstore: update of %v moves it to %v", before.primary, p.primary)
+		}
+		t.deleteAll(without(before.copies, p.copies))
+		t.deleteAll(without(before.beside, p.beside))
+		return t.write(p, without(p.names, before.names), r, old.Version+1, store.VersionIs(old.Version), changed(p))
+	}
+}
+
+// Delete takes a record away from its lists, with what is kept beside it. Of
+// e-mails, runs, deliveries and secrets nothing stays; the others stay out of
+// sight as a tombstone, which keeps their names from being used again.
+func Delete[T Mutable](old Stored[T]) Change {
+	return func(t *transaction) error {
+		p, err := placeOf(t.space, &old.Record)
+		if err != nil {
+			return err
+		}
+		t.add(store.Delete(p.primary, store.VersionIs(old.Version)), changed(p))
+		t.deleteAll(p.copies)
+		t.deleteAll(p.beside)
+		if !p.tombstone {
+			return nil
+		}
+		value, err := encode(old.Record)
+		t.add(store.Put(store.Item{Key: t.space.deleted(p.family, p.id), Value: value, Version: old.Version}), nil)
+		return err
+	}
+}
+
+// Content keeps the headers and the body of an e-mail, cut to fit.
+func Content(email inbox.ID, c inbox.EmailContent) Change {
+	return func(t *transaction) error {
+		value, err := encode(fit(c))
+		t.add(store.Put(store.Item{Key: t.space.content(email), Value: value, Expires: t.expires(email)}), nil)
+		return err
+	}
+}
+
+// Confidential keeps what no reader of records may see beside the webhook or
+// secret of that id, replacing what was there: signing secrets, credentials,
+// values.
+func Confidential(of inbox.ID, value []byte) Change {
+	return func(t *transaction) error {
+		t.add(store.Put(store.Item{Key: t.space.confidential(of), Value: value}), nil)
+		return nil
+	}
+}
+
+// Claim makes sure that the named work is done once in a workspace: the
+// transaction fails with [ErrClaimed] if it was claimed before. By is the
+// record that stands for the work; the claim lasts as long as an e-mail.
+func Claim(work string, by inbox.ID) Change {
+	return func(t *transaction) error {
+		t.add(store.Put(store.Item{Key: t.space.claim(work), Value: []byte(by), Expires: t.expires(by)}, store.Absent()), ErrClaimed)
+		return nil
+	}
+}
+
+// Claimed returns which record stands for the named work; nobody having
+// claimed it is a not_found.
+func (db *DB) Claimed(ctx context.Context, ws access.WorkspaceID, work string) (by inbox.ID, err error) {
+	item, err := db.get(ctx, space(ws).claim(work))
+	return inbox.ID(item.Value), failure(err, "claim", "")
+}
+
+// write puts a record and its copies, with names that it did not have before.
+// The condition is the primary item's.
+func (t *transaction) write(p place, names []name, record any, version int64, c store.Condition, refusal error) error {
+	value, err := encode(record)
+	if err != nil {
+		return fmt.Errorf("inboxstore: %s %s: %w", p.noun, p.id, err)
+	}
+	for _, n := range names {
+		t.add(store.Put(store.Item{Key: n.key, Value: []byte(join(string(t.space), string(p.id)))}, store.Absent()),
+			inbox.Errorf(inbox.CodeConflict, n.field, "Another %s has this %s, or a deleted one had it. Nothing was changed.", p.noun, n.field))
+	}
+	item := store.Item{Key: p.primary, Value: value, Version: version}
+	if p.retained {
+		item.Expires = t.expires(p.id)
+	}
+	t.add(store.Put(item, c), refusal)
+	for _, item.Key = range p.copies {
+		t.add(store.Put(item), nil)
+	}
+	return nil
+}
+
+func (t *transaction) deleteAll(keys []store.Key) {
+	for _, k := range keys {
+		t.add(store.Delete(k), nil)
+	}
+}
+
+// add appends an op with what it means that its condition does not hold. Two
+// additions to one item become one, as a transaction names a key once.
+func (t *transaction) add(op store.Op, refusal error) {
+	for i := range t.ops {
+		if op.Action == store.ActionAdd && t.ops[i].Item.Key == op.Item.Key {
+			for counter, n := range op.Item.Counts {
+				t.ops[i].Item.Counts[counter] += n
+			}
+			return
+		}
+	}
+	t.ops = append(t.ops, op)
+	t.refusals = append(t.refusals, refusal)
+}
+
+// expires is when an e-mail with that id ends.
+func (t *transaction) expires(id inbox.ID) time.Time {
+	if t.retention == 0 {
+		return time.Time{}
+	}
+	return id.Time().Add(t.retention)
+}
+
+func changed(p place) error {
+	return &inbox.Error{
+		Code:    inbox.CodeConflict,
+		Message: fmt.Sprintf("The %s changed in the meantime. Nothing was done.", p.noun),
+		Err:     ErrChanged,
+	}
+}
+
+// without returns the elements of list that are not in other.
+func without[E comparable](list, other []E) []E {
+	return slices.DeleteFunc(slices.Clone(list), func(e E) bool { return slices.Contains(other, e) })
+}

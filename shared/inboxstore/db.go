@@ -1,0 +1,153 @@
+// Package inboxstore is the domain on a store: [DB] implements inbox.Reader,
+// and [DB.Apply] writes any number of [Change]s in one transaction.
+//
+// A record lives as an item in the partition of its family, and as a copy in
+// one partition for each way to list it; families.go says which those are, and
+// keys.go makes their keys. Nothing scans: a list reads one partition, newest
+// first, because ids are UUIDv7.
+//
+// It may import inbox, access (for ids) and store.
+package inboxstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+)
+
+// Options configure a [DB].
+type Options struct {
+	Table store.Table
+	Blobs store.Blobs // raw messages
+	// Links makes a short-lived signed URL of the blob at key. Without it,
+	// [DB.EmailLink] is unavailable.
+	Links func(ctx context.Context, key string) (inbox.Link, error)
+	// Retention is how long e-mails are kept, from when they were received; 0
+	// is for ever. The raw messages are the blob store's to expire likewise.
+	Retention time.Duration
+	Now       func() time.Time // default time.Now
+}
+
+// DB is the domain's records in one table.
+type DB struct{ opts Options }
+
+var _ inbox.Reader = (*DB)(nil)
+
+// New returns the domain on a store.
+func New(o Options) *DB {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &DB{opts: o}
+}
+
+// Stored is a record as it was read, with the version that a change of it is
+// conditioned on.
+type Stored[T Record] struct {
+	Record  T
+	Version int64
+	size    int // of its JSON, in bytes
+}
+
+// Get reads the record of a workspace that ref names by its id or, where the
+// family has them, its external_id: one read by id, two by external_id.
+// Deliveries are read by [DB.Delivery].
+func Get[T Record](ctx context.Context, db *DB, ws access.WorkspaceID, ref string) (Stored[T], error) {
+	return resolve[T](ctx, db, ws, ref, "id")
+}
+
+// resolve is [Get] for the argument of that name.
+func resolve[T Record](ctx context.Context, db *DB, ws access.WorkspaceID, ref, argument string) (Stored[T], error) {
+	f, s := familyOf[T](), space(ws)
+	found, err := read[T](ctx, db, s.records(f.name, ""), ref)
+	if errors.Is(err, store.ErrNotFound) && f.externalID != nil && ref != "" {
+		var id string
+		if _, id, err = db.named(ctx, s.name(f.name, "external_id", ref)); err == nil {
+			found, err = read[T](ctx, db, s.records(f.name, ""), id)
+		}
+	}
+	return found, failure(err, f.noun, argument)
+}
+
+// read reads the record with that id in a partition of primary items. What is
+// no id, or expired, is not found.
+func read[T Record](ctx context.Context, db *DB, partition, id string) (Stored[T], error) {
+	if !inbox.ID(id).Valid() {
+		return Stored[T]{}, store.ErrNotFound
+	}
+	item, err := db.get(ctx, store.Key{Partition: partition, Sort: id})
+	if err != nil {
+		return Stored[T]{}, err
+	}
+	return decode[T](item)
+}
+
+// get reads an item; an expired one is not found.
+func (db *DB) get(ctx context.Context, k store.Key) (store.Item, error) {
+	item, err := db.opts.Table.Get(ctx, k)
+	if err == nil && item.Expired(db.opts.Now()) {
+		err = store.ErrNotFound
+	}
+	return item, err
+}
+
+// named reads which record has a unique name.
+func (db *DB) named(ctx context.Context, k store.Key) (ws access.WorkspaceID, id string, err error) {
+	item, err := db.get(ctx, k)
+	space, id, _ := strings.Cut(string(item.Value), "#")
+	return access.WorkspaceID(space), id, err
+}
+
+// recordJSON is how records are written: nil objects as {}, and bytes that are
+// not UTF-8 replaced, so that no hostile text can keep a record out.
+var recordJSON = json.JoinOptions(
+	jsontext.AllowInvalidUTF8(true),
+	json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, o inbox.Object) error {
+		if len(o) == 0 {
+			o = inbox.Object("{}")
+		}
+		return e.WriteValue(o)
+	})),
+)
+
+func encode(r any) ([]byte, error) { return json.Marshal(r, recordJSON) }
+
+func decode[T Record](i store.Item) (Stored[T], error) {
+	s := Stored[T]{Version: i.Version, size: len(i.Value)}
+	if err := json.Unmarshal(i.Value, &s.Record); err != nil {
+		return s, fmt.Errorf("inboxstore: item %q %q: %w", i.Partition, i.Sort, err)
+	}
+	return s, nil
+}
+
+// failure turns an error of reading the table into one for the caller, who
+// asked for the noun by that argument. Nil stays nil.
+func failure(err error, noun, argument string) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return inbox.Errorf(inbox.CodeNotFound, argument, "There is no such %s in this workspace.", noun)
+	}
+	return unavailable(err)
+}
+
+// unavailable tells the caller of a store that cannot answer now; other errors
+// stay as they are, nil too.
+func unavailable(err error) error {
+	if errors.Is(err, store.ErrUnavailable) {
+		return &inbox.Error{Code: inbox.CodeUnavailable, Message: "The data cannot be reached now. Try again later.", Err: err}
+	}
+	return err
+}
+
+func isNotFound(err error) bool {
+	e, ok := errors.AsType[*inbox.Error](err)
+	return ok && e.Code == inbox.CodeNotFound
+}

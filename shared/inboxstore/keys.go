@@ -1,0 +1,114 @@
+package inboxstore
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+)
+
+// This file makes every key. What belongs to a workspace is only reached
+// through its space, so that no argument of a caller can lead into another
+// workspace. Partitions that begin with "member#" and "org#" are access's.
+
+// space is the part of the table that belongs to one workspace.
+type space access.WorkspaceID
+
+func (s space) partition(parts ...string) string {
+	return "w#" + join(append([]string{string(s)}, parts...)...)
+}
+
+// records is the partition of a family's primary items, by id. Records of a
+// family with a scope, such as the webhook of deliveries, are apart by it.
+func (s space) records(f inbox.Family, scope string) string {
+	if scope == "" {
+		return s.partition(string(f))
+	}
+	return s.partition(string(f), scope)
+}
+
+// listed is the partition of copies of those records that have value in the
+// named index, by id.
+func (s space) listed(f inbox.Family, scope, index, value string) string {
+	return s.records(f, scope) + "#" + join(index, value)
+}
+
+// deleted keeps a record that was deleted.
+func (s space) deleted(f inbox.Family, id inbox.ID) store.Key {
+	return store.Key{Partition: s.partition("deleted", string(f)), Sort: string(id)}
+}
+
+// name is where a name that is unique within the workspace points to its
+// record.
+func (s space) name(f inbox.Family, field, value string) store.Key {
+	return store.Key{Partition: s.partition("name", string(f), field), Sort: part(value)}
+}
+
+func (s space) content(email inbox.ID) store.Key {
+	return store.Key{Partition: s.partition("content"), Sort: part(string(email))}
+}
+
+func (s space) confidential(of inbox.ID) store.Key {
+	return store.Key{Partition: s.partition("confidential"), Sort: part(string(of))}
+}
+
+func (s space) claim(work string) store.Key {
+	return store.Key{Partition: s.partition("claims"), Sort: part(work)}
+}
+
+// usage is the partition of the daily counters; their sort keys are the day
+// and the model.
+func (s space) usage() string { return s.partition("usage") }
+
+func (s space) usageOf(day time.Time, model string) store.Key {
+	return store.Key{Partition: s.usage(), Sort: join(day.Format(time.DateOnly), model)}
+}
+
+// usageModel is the day and the model of a sort key of the usage partition.
+func usageModel(sort string) (day, model string) {
+	day, model, _ = strings.Cut(sort, "#")
+	if m, err := url.PathUnescape(model); err == nil {
+		model = m
+	}
+	return day, model
+}
+
+// rawKey is the key of the blob that holds an e-mail's raw message.
+func (s space) rawKey(email inbox.ID) string { return string(s) + "/" + string(email) + ".eml" }
+
+// address is where the address of an inbox, unique among all workspaces,
+// points to its inbox.
+func address(a string) store.Key {
+	return store.Key{Partition: "address#" + part(strings.ToLower(a)), Sort: "inbox"}
+}
+
+// workspaceName is where the external id of a workspace points to it.
+func workspaceName(externalID string) store.Key {
+	return store.Key{Partition: "workspace#" + part(externalID), Sort: "external_id"}
+}
+
+// join makes one key of parts such that different parts make different keys.
+func join(parts ...string) string {
+	for i := range parts {
+		parts[i] = part(parts[i])
+	}
+	return strings.Join(parts, "#")
+}
+
+const maxPart = 300 // bytes; six of them stay within store.MaxPartitionBytes
+
+// part writes s without '#' and in ASCII; a long one by its digest. Nothing
+// else begins with "%%".
+func part(s string) string {
+	p := url.PathEscape(s)
+	if len(p) <= maxPart {
+		return p
+	}
+	sum := sha256.Sum256([]byte(s))
+	return "%%" + hex.EncodeToString(sum[:])
+}
