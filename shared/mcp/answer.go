@@ -28,7 +28,7 @@ func (a answer) write(w http.ResponseWriter, origin string) {
 		h.Set("Content-Type", "application/json")
 	}
 	for name, values := range a.header {
-		h[name] = values
+		h[http.CanonicalHeaderKey(name)] = values
 	}
 	w.WriteHeader(a.status)
 	w.Write(a.body) // a client that is gone is no failure of ours

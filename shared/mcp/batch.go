@@ -80,7 +80,7 @@ func (x *exchange) judgeItem(m *message) item {
 }
 
 // runBatch runs the items and joins their answers. Once an answer does not
-// fit, the later items are not run.
+// fit, or time is up, the later items are not run.
 func (x *exchange) runBatch(items []item) answer {
 	room := MaxAnswer - len("[]")
 	for _, it := range items {
@@ -91,8 +91,12 @@ func (x *exchange) runBatch(items []item) answer {
 	full := false
 	for i, it := range items {
 		room += it.reserve()
-		if full && it.err == nil {
+		switch {
+		case it.err != nil:
+		case full:
 			it.err = tooLarge("the batch's answer is full; this message was not run")
+		case x.ctx.Err() != nil:
+			it.err = Errorf(CodeInternal, "timeout: the batch took too long; this message was not run")
 		}
 		body, err := x.runItem(it)
 		if err == nil && len(body) > room {
@@ -122,7 +126,7 @@ func (x *exchange) runItem(it item) (jsontext.Value, error) {
 	if family := x.opts.Forward[FamilyOf(it.method)]; family != nil {
 		ctx, cancel := x.untouched()
 		defer cancel()
-		return forwardItem(ctx, x.r, family, it.m)
+		return within(x.ctx, func() (jsontext.Value, error) { return forwardItem(ctx, x.r, family, it.m) })
 	}
 	return x.run(it.judged)
 }

@@ -32,21 +32,19 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// forwardItem sends one message of a batch to its family as a request of its
-// own, and returns the family's answer.
+// forwardItem sends one message of a batch to its family, as a request like r
+// of its own, and returns the family's answer.
 func forwardItem(ctx context.Context, r *http.Request, family http.Handler, m *message) (jsontext.Value, error) {
 	r = r.Clone(ctx)
 	r.Body = io.NopCloser(bytes.NewReader(m.raw))
 	r.ContentLength = int64(len(m.raw))
 	r.Header.Del("Content-Length")
-	return within(ctx, func() (jsontext.Value, error) {
-		w := &recorder{header: make(http.Header), status: http.StatusOK}
-		family.ServeHTTP(w, r)
-		if answer := w.response(m.id); answer != nil {
-			return answer, nil
-		}
-		return nil, fmt.Errorf("a family answered HTTP %d without a JSON-RPC response", w.status)
-	})
+	w := &recorder{header: make(http.Header), status: http.StatusOK}
+	family.ServeHTTP(w, r)
+	if answer := w.response(m.id); answer != nil {
+		return answer, nil
+	}
+	return nil, fmt.Errorf("a family answered HTTP %d without a JSON-RPC response", w.status)
 }
 
 // recorder is an [http.ResponseWriter] that keeps the answer.

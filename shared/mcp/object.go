@@ -42,9 +42,12 @@ func (o *Object) Bool(name string, b bool) *Object {
 	return o
 }
 
-// Value writes a member whose value is JSON already.
+// Value writes a member whose value is JSON already; nil is null.
 func (o *Object) Value(name string, v jsontext.Value) *Object {
 	o.name(name)
+	if v == nil {
+		v = jsontext.Value("null")
+	}
 	o.buf = append(o.buf, v...)
 	return o
 }

@@ -217,11 +217,13 @@ func syntaxError(err error) string {
 // out, but for two revisions whose schema wants one: there it is null
 // (checklist 4.02).
 func (x *exchange) errorID() jsontext.Value {
-	if len(x.body.messages) == 0 {
+	if !x.read || x.bodyErr != nil {
 		return nil
 	}
-	if id := x.body.messages[0].readableID(); id != nil && !x.body.batch {
-		return id
+	if !x.body.batch {
+		if id := x.body.messages[0].readableID(); id != nil {
+			return id
+		}
 	}
 	v := x.observation.Version
 	if v == "" {
