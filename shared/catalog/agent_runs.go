@@ -18,8 +18,8 @@ func agentRunTools() []Tool {
 		Permission: access.AgentRunsRead,
 		Hints:      reads,
 		Input: paged(
-			Field{Name: "inbox_id", Kind: UUID},
-			Field{Name: "agent_id", Kind: UUID},
+			Field{Name: "inbox_id", Kind: UUID, Description: "id or external_id"},
+			Field{Name: "agent_id", Kind: UUID, Description: "id or external_id"},
 			Field{Name: "email_id", Kind: UUID},
 			Field{Name: "status", Enum: oneOf(inbox.RunRunning, inbox.RunSuccess, inbox.RunFailed)},
 			sinceField(), untilField()),

@@ -77,11 +77,11 @@ func (c *Catalog) run(ctx context.Context, t *Tool, caller *access.Caller, raw j
 // never shown.
 func (c *Catalog) failure(ctx context.Context, t *Tool, err error) *mcp.Result {
 	e, ok := errors.AsType[*inbox.Error](err)
-	if !ok {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded): // whatever it was taken for on its way
+		e = &inbox.Error{Code: CodeTimeout, Message: "This took too long and was given up; " + t.undone() + " Try again, or ask for less.", Err: err}
+	case !ok:
 		e = &inbox.Error{Code: CodeInternal, Message: "Something broke here; " + t.undone() + " Try again later.", Err: err}
-		if errors.Is(err, context.DeadlineExceeded) {
-			e.Code, e.Message = CodeTimeout, "This took too long and was given up; "+t.undone()+" Try again, or ask for less."
-		}
 	}
 	if e.Err != nil {
 		c.opts.Log.ErrorContext(ctx, "tool failed", "tool", t.Name, "code", string(e.Code), "cause", e.Err)

@@ -231,6 +231,8 @@ func TestErrors_5_17(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", inbox.Errorf(inbox.CodeConflict, "", "Taken.")), "conflict", "conflict: Taken.", false},
 		{inbox.Errorf(inbox.CodeLimit, "", "No more."), "limit_exceeded", "limit_exceeded: No more.", false},
 		{&inbox.Error{Code: inbox.CodeUnavailable, Message: "Try later.", Err: secret}, "unavailable", "unavailable: Try later.", true},
+		{&inbox.Error{Code: inbox.CodeUnavailable, Message: "Try later.", Err: fmt.Errorf("%w: %w", secret, context.DeadlineExceeded)},
+			"timeout", "timeout: This took too long and was given up; nothing was returned. Try again, or ask for less.", true},
 		{secret, "internal", "internal: Something broke here; nothing was returned. Try again later.", true},
 	} {
 		var log bytes.Buffer

@@ -18,7 +18,7 @@ func emailTools() []Tool {
 		Permission: access.EmailsRead,
 		Hints:      reads,
 		Input: paged(
-			Field{Name: "inbox_id", Kind: UUID},
+			Field{Name: "inbox_id", Kind: UUID, Description: "id or external_id"},
 			Field{Name: "status", Enum: oneOf(inbox.EmailStatuses()...)},
 			Field{Name: "from", Kind: Address, Description: "The sender's address"},
 			sinceField(), untilField()),

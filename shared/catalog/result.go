@@ -58,7 +58,7 @@ func (t *Tool) tooLarge() *inbox.Error {
 // _meta for programs (design §3).
 func toolError(e *inbox.Error) *mcp.Result {
 	sentence := e.Message
-	if !strings.Contains(sentence, e.Field) {
+	if e.Field != "" && !strings.Contains(" "+sentence, " "+e.Field+" ") {
 		sentence = e.Field + ": " + sentence
 	}
 	block := textBlock(string(e.Code) + ": " + sentence).Close()

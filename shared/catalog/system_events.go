@@ -43,27 +43,18 @@ func systemEventTools() []Tool {
 }
 
 // cleanSystemEvent cleans the payload, and leaves of an event of secrets only
-// what may be known of it (R4).
+// tool, person and outcome (R4).
 func cleanSystemEvent(e inbox.SystemEvent) inbox.SystemEvent {
 	e.Payload = cleanJSON(e.Payload)
-	if strings.HasPrefix(e.Slug, "secret") {
-		e.Payload = secretPayload(e.Payload)
-	}
-	return e
-}
-
-// secretPayload is the part of a secret's event that anybody may see.
-func secretPayload(v jsontext.Value) jsontext.Value {
 	var known struct {
-		Tool    jsontext.Value `json:"tool,omitzero"`
+		Tool    string         `json:"tool,omitzero"`
 		Person  jsontext.Value `json:"person,omitzero"`
 		Outcome jsontext.Value `json:"outcome,omitzero"`
 	}
 	// What cannot be read is left out, which errs on the safe side.
-	_ = json.Unmarshal(v, &known)
-	b, err := json.Marshal(known)
-	if err != nil {
-		return jsontext.Value("{}")
+	_ = json.Unmarshal(e.Payload, &known)
+	if strings.HasPrefix(e.Slug, "secret") || strings.HasPrefix(known.Tool, "secrets_") {
+		e.Payload, _ = json.Marshal(known) // nil, the empty object, where it cannot be written
 	}
-	return b
+	return e
 }

@@ -193,25 +193,26 @@ func TestAgentRunOutput(t *testing.T) {
 
 // R4: events of secrets carry tool, person and outcome only.
 func TestSecretEvents_R4(t *testing.T) {
-	payload := jsontext.Value(`{"tool":"secrets_create","person":"ana","outcome":"success","arguments":{"name":"API_KEY"},"id":"x"}`)
-	for slug, want := range map[string]string{
-		"secret.created": `{"tool":"secrets_create","person":"ana","outcome":"success"}`,
-		"secrets_create": `{"tool":"secrets_create","person":"ana","outcome":"success"}`,
-		"inbox.created":  string(payload),
+	const rest = `,"arguments":{"name":"API_KEY"},"id":"x"}`
+	for _, test := range []struct{ slug, payload, want string }{
+		{"secret.created", `{"tool":"secrets_create","person":{"subject":"ana"},"outcome":"success"` + rest,
+			`{"tool":"secrets_create","person":{"subject":"ana"},"outcome":"success"}`},
+		{"tool.executed", `{"tool":"secrets_delete","person":"ana","outcome":"started"` + rest,
+			`{"tool":"secrets_delete","person":"ana","outcome":"started"}`},
+		{"secrets", `{"tool":7` + rest, `{}`},
+		{"secret.deleted", `["API_KEY"]`, `{}`},
+		{"tool.executed", `{"tool":"inboxes_update","person":"ana"` + rest, `{"tool":"inboxes_update","person":"ana"` + rest},
+		{"email.received", `{"tool":7}`, `{"tool":7}`},
 	} {
-		f := &fake{event: inbox.SystemEvent{Slug: slug, Payload: payload}}
+		f := &fake{event: inbox.SystemEvent{Slug: test.slug, Payload: jsontext.Value(test.payload)}}
 		for _, call := range []result{
 			call(t, newTest(f), owner, "system_events_get", `{"id":"`+id1+`"}`),
 			call(t, newTest(f), owner, "system_events_list", `{}`),
 		} {
-			if !strings.Contains(call.text(), `"payload":`+want) {
-				t.Errorf("%s: %s, want payload %s", slug, call.text(), want)
+			if !strings.Contains(call.text(), `"payload":`+test.want) {
+				t.Errorf("%s: %s, want payload %s", test.slug, call.text(), test.want)
 			}
 		}
-	}
-	f := &fake{event: inbox.SystemEvent{Slug: "secret.created", Payload: jsontext.Value(`["API_KEY"]`)}}
-	if r := call(t, newTest(f), owner, "system_events_get", `{"id":"`+id1+`"}`); !strings.Contains(r.text(), `"payload":{}`) {
-		t.Errorf("an unreadable payload: %s", r.text())
 	}
 }
 
