@@ -56,7 +56,7 @@ func TestAuthorizationHeader(t *testing.T) {
 		{"several spaces", "", []string{"Authorization", "Bearer   ana"}, 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := w.send(t, "POST", "/mcp/tools/list"+c.query, c.headers...)
+			got := w.send(t, "POST", "/mcp/as/tools/list"+c.query, c.headers...)
 			want := ""
 			switch {
 			case c.error != "":
@@ -77,7 +77,7 @@ func TestAuthorizationHeader(t *testing.T) {
 func TestTokenBeforeAnything_12_10(t *testing.T) {
 	w := newWorld(t)
 	for _, method := range []string{"ping", "initialize", "server/discover", "notifications/initialized", "tools/call"} {
-		if got := w.send(t, "POST", "/mcp/"+method); got.status != 401 {
+		if got := w.send(t, "POST", "/mcp/as/"+method); got.status != 401 {
 			t.Errorf("%s without a token: %d", method, got.status)
 		}
 	}
@@ -133,6 +133,9 @@ func TestScopes(t *testing.T) {
 
 func TestAllScopesInOneChallenge_12_13(t *testing.T) {
 	w := newWorld(t)
+	if err := w.RequireScope(&Caller{Token: Token{Scopes: ScopeWrite}}, ScopeRead|ScopeWrite); err != nil {
+		t.Errorf("12.14: inbox.write implies inbox.read: %v", err)
+	}
 	err := w.RequireScope(&Caller{}, ScopeRead|ScopeWrite)
 	r, ok := errors.AsType[*mcp.Refusal](err)
 	if !ok {
@@ -147,7 +150,7 @@ func TestAllScopesInOneChallenge_12_13(t *testing.T) {
 func TestVerifierUnavailable(t *testing.T) {
 	w := newWorld(t)
 	for _, cause := range []error{ErrUnavailable, fmt.Errorf("dial tcp 10.0.0.1: %w", ErrUnavailable), errors.New("boom in 10.0.0.1")} {
-		w.fails = cause
+		w.fail(cause)
 		got := w.call(t, "ana", "tools/list")
 		if got.status != 503 || got.header.Get("Retry-After") != "5" || got.challenge != "" {
 			t.Errorf("%v: got %d, Retry-After %q, challenge %q", cause, got.status, got.header.Get("Retry-After"), got.challenge)
@@ -198,7 +201,7 @@ func TestChallengeSyntax_12_16(t *testing.T) {
 
 func TestNearAddresses_case_17(t *testing.T) {
 	w := newWorld(t)
-	for _, path := range []string{"/", "/MCP"} {
+	for _, path := range []string{"/", "/mcp/", "/MCP", "/MCP/"} {
 		for _, headers := range [][]string{nil, {"Authorization", "Bearer ana", "Origin", "https://app.example"}} {
 			got := w.send(t, "POST", path, headers...)
 			if got.status != 401 || got.challenge != noToken || got.header.Get("Content-Type") != "application/json" {
@@ -210,6 +213,16 @@ func TestNearAddresses_case_17(t *testing.T) {
 			if got.header.Get("Access-Control-Allow-Origin") != "*" || got.header.Get("Access-Control-Expose-Headers") != "WWW-Authenticate" {
 				t.Errorf("case 15: a page cannot see the challenge: %v", got.header)
 			}
+		}
+	}
+}
+
+// Not every address is near: 1.33 wants a 404 at the old transport's.
+func TestFarAddresses_1_33(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{"/sse", "/mcp/x", "/.well-known/openid-configuration"} {
+		if got := w.send(t, "GET", path); got.status != 404 {
+			t.Errorf("GET %s: %d", path, got.status)
 		}
 	}
 }

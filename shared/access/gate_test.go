@@ -131,6 +131,25 @@ func TestMembershipIsRememberedFor30Seconds(t *testing.T) {
 	if got := w.call(t, "bia", "tools/list"); got.status != 403 {
 		t.Errorf("after 30 s: %d", got.status)
 	}
+	if _, err := w.dir.UpdateMember(t.Context(), bia, "farm", func(m *Membership) { m.Suspended = false }); err != nil {
+		t.Fatal(err)
+	}
+	w.sleep(-time.Hour)
+	if got := w.call(t, "bia", "tools/list"); got.status != 200 {
+		t.Errorf("remembered from the future, after the clock was set back: %d", got.status)
+	}
+}
+
+// A frozen function's monotonic clock stands still, so ages go by the wall
+// clock.
+func TestMembershipAgesByTheWallClock(t *testing.T) {
+	w := newWorld(t)
+	w.opts.Now = time.Now
+	w.call(t, "bia", "tools/list")
+	at := w.members.update(bia, func(r remembered) remembered { return r }).at
+	if at.IsZero() || at != at.Round(0) {
+		t.Errorf("remembered at %v", at)
+	}
 }
 
 func TestConfirmedCallsArePastTheCaches(t *testing.T) {
@@ -152,7 +171,7 @@ func TestConfirmedCallsArePastTheCaches(t *testing.T) {
 	})
 	t.Run("token", func(t *testing.T) {
 		w := newWorld(t)
-		w.revoked["bia"] = true
+		w.revoke("bia")
 		if got := w.call(t, "bia", "tools/list"); got.status != 200 {
 			t.Errorf("remembered: %d", got.status)
 		}

@@ -50,10 +50,10 @@ func TestRateLimit(t *testing.T) {
 	spend("bia", "tools/list", 60, 200)     // another person has a bucket of her own
 	w.sleep(50 * time.Millisecond)          // one twentieth of a second
 	spend("ana", "tools/list", 1, 200)      // refused calls took nothing
-	spend("ana", "tools/list", 1, 429)      //
-	w.sleep(time.Hour)                      // never more than the burst
-	spend("ana", "tools/list", 60, 200)     //
-	spend("ana", "tools/list", 1, 429)      //
+	spend("ana", "tools/list", 1, 429)
+	w.sleep(time.Hour) // never more than the burst
+	spend("ana", "tools/list", 60, 200)
+	spend("ana", "tools/list", 1, 429)
 	if wait, ok := w.Allow(&Caller{Token: Token{Person: ana}}); ok || wait != 50*time.Millisecond {
 		t.Errorf("tools/call shares the bucket: %v %v", wait, ok)
 	}

@@ -32,10 +32,21 @@ func metadataDocument(o Options) ([]byte, error) {
 	}{o.PublicURL + endpoint, o.AuthorizationServers, []string{ScopeReadName}, []string{"header"}, o.ResourceName})
 }
 
-// Metadata serves the protected resource metadata (RFC 9728) to anybody, at
-// whatever path it is mounted: [MetadataPath], and the same followed by "/mcp"
-// and "/mcp/". It suffices for signing in, where a gateway hides the
-// challenge's header (case 1).
+// Mount puts on mux what a server owes to clients that are not signed in,
+// beside the endpoint itself: [Gate.Metadata] at the well-known addresses, and
+// [Gate.Challenge] at those near /mcp.
+func (g *Gate) Mount(mux *http.ServeMux) {
+	for _, suffix := range []string{"", endpoint, endpoint + "/{$}"} {
+		mux.Handle(MetadataPath+suffix, g.Metadata())
+	}
+	for _, near := range []string{"/{$}", "/mcp/{$}", "/MCP", "/MCP/{$}"} {
+		mux.Handle(near, g.Challenge())
+	}
+}
+
+// Metadata serves the protected resource metadata (RFC 9728) to anybody, the
+// same at every address (case 13). It suffices for signing in, where a gateway
+// hides the challenge's header (case 1).
 func (g *Gate) Metadata() http.Handler {
 	const methods = "GET, HEAD, OPTIONS"
 	return public(methods, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

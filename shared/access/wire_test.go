@@ -92,6 +92,18 @@ func (v *verifier) VerifyFresh(ctx context.Context, token string) (Token, error)
 	return v.Verify(ctx, token)
 }
 
+func (v *verifier) fail(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fails = err
+}
+
+func (v *verifier) revoke(token string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.revoked[token] = true
+}
+
 // world is a gate on a real server, with a clock that stands still.
 type world struct {
 	*Gate
@@ -137,13 +149,8 @@ func newWorld(t *testing.T) *world {
 	}
 	w.Gate = gate
 	mux := http.NewServeMux()
-	mux.Handle("POST /mcp/{method...}", w.method(func(r *http.Request) string { return r.PathValue("method") }))
-	mux.Handle(MetadataPath, gate.Metadata())
-	mux.Handle(MetadataPath+"/mcp", gate.Metadata())
-	mux.Handle(MetadataPath+"/mcp/", gate.Metadata())
-	for _, near := range []string{"/{$}", "/MCP"} {
-		mux.Handle(near, gate.Challenge())
-	}
+	mux.Handle("POST /mcp/as/{method...}", w.method(func(r *http.Request) string { return r.PathValue("method") }))
+	gate.Mount(mux)
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	w.url = s.URL
@@ -237,5 +244,5 @@ func (w *world) send(t *testing.T, method, path string, headers ...string) answe
 // call posts method as the holder of token.
 func (w *world) call(t *testing.T, token, method string, headers ...string) answer {
 	t.Helper()
-	return w.send(t, "POST", "/mcp/"+method, append(headers, "Authorization", "Bearer "+token)...)
+	return w.send(t, "POST", "/mcp/as/"+method, append(headers, "Authorization", "Bearer "+token)...)
 }
