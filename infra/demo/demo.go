@@ -1,0 +1,124 @@
+// Package demo fills a new local store with two organizations to try the
+// product on. Its e-mails come in through the real intake; what no engine
+// makes yet (agent runs, deliveries) is seeded, as little of it as shows every
+// kind of record.
+//
+// It may import everything in shared but the handlers.
+package demo
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
+	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+)
+
+//go:embed mail/*.eml
+var messages embed.FS
+
+// The people of the demo. Owner, Operator and Viewer work in the organization
+// Aurora Coffee, Other is the owner of another one, Bosque Verde.
+var (
+	Owner    = person("owner")
+	Operator = person("operator")
+	Viewer   = person("viewer")
+	Other    = person("other")
+)
+
+func person(name string) access.Person { return access.Person{Issuer: "demo", Subject: name} }
+
+// The organizations of the demo.
+const (
+	Aurora access.OrganizationID = "aurora"
+	Bosque access.OrganizationID = "bosque"
+)
+
+// Seeder fills a store.
+type Seeder struct {
+	Table     store.Table
+	Directory *access.Directory
+	DB        *inboxstore.DB
+	Intake    *intake.Intake
+	Now       time.Time // what the demo's past is counted from
+}
+
+// Seed fills the store unless it was filled before. When it is interrupted it
+// begins again the next time, so a first start that failed leaves doubles.
+func (s *Seeder) Seed(ctx context.Context) error {
+	done := store.Item{Key: store.Key{Partition: "demo", Sort: "seeded"}}
+	if _, err := s.Table.Get(ctx, done.Key); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	for _, seed := range []func(context.Context) error{s.aurora, s.bosque} {
+		if err := seed(ctx); err != nil {
+			return fmt.Errorf("demo: %w", err)
+		}
+	}
+	return s.Table.Write(ctx, store.Put(done, store.Absent()))
+}
+
+// ago is the time before the demo's now.
+func (s *Seeder) ago(d time.Duration) time.Time {
+	return s.Now.Add(-d).UTC().Truncate(time.Millisecond)
+}
+
+// workspace makes an organization with one workspace and its members.
+func (s *Seeder) workspace(ctx context.Context, org access.Organization, label string, locale inbox.Locale,
+	members map[access.Person]access.Role) (access.WorkspaceID, error) {
+	made := s.ago(90 * 24 * time.Hour)
+	org.CreatedAt = made
+	if err := s.Directory.CreateOrganization(ctx, org); err != nil && !errors.Is(err, store.ErrCondition) {
+		return "", err
+	}
+	id := access.WorkspaceID(inbox.NewID(made))
+	w := inbox.Workspace{
+		ID: id, Source: "kobana_autonomous_inbox", Label: label, EmailPrefix: string(org.ID), Locale: locale,
+		MonthlyCostLimit: new(50.0), MonthlyEmailsLimit: new(int64(5000)), CreatedAt: made, UpdatedAt: made,
+	}
+	if err := s.DB.Apply(ctx, id, inboxstore.Insert(inboxstore.Workspace{Workspace: w, Organization: org.ID})); err != nil {
+		return "", err
+	}
+	for p, role := range members {
+		m := access.Membership{Person: p, Organization: org.ID, Workspace: id, Role: role, CreatedAt: made}
+		if err := s.Directory.AddMember(ctx, m); err != nil {
+			return "", err
+		}
+	}
+	return id, nil
+}
+
+// inbox makes an inbox of a workspace.
+func (s *Seeder) inbox(ctx context.Context, ws access.WorkspaceID, label, address string, agent *inbox.ID, change func(*inbox.Inbox)) (inbox.Inbox, error) {
+	made := s.ago(80 * 24 * time.Hour)
+	in := inbox.Inbox{
+		ID: inbox.NewID(made), WorkspaceID: ws, AgentID: agent, Label: label, Email: address, Status: inbox.Active,
+		AllowedRecipients: []string{}, Filters: []inbox.Object{}, AttachmentsAllow: true,
+		AttachmentsMaxFileNumber: 10, AttachmentsMaxFileSize: 10 << 20, AttachmentsMaxTotalSize: 25 << 20,
+		CreatedAt: made, UpdatedAt: made,
+	}
+	if change != nil {
+		change(&in)
+	}
+	return in, s.DB.Apply(ctx, ws, inboxstore.Insert(in))
+}
+
+// receive lets one of the messages arrive, as long ago as said.
+func (s *Seeder) receive(ctx context.Context, name string, in inbox.Inbox, ago time.Duration) (inbox.Email, error) {
+	raw, err := messages.ReadFile("mail/" + name + ".eml")
+	if err != nil {
+		return inbox.Email{}, err
+	}
+	at := s.ago(ago)
+	dated := strings.Replace(string(raw), "@DATE@", at.Add(-time.Minute).Format(time.RFC1123Z), 1)
+	return s.Intake.Receive(ctx, intake.Delivery{
+		ID: "demo/" + name, Inbox: in, Raw: []byte(dated), ReceivedAt: at,
+	})
+}
