@@ -31,7 +31,9 @@ func (a answer) write(w http.ResponseWriter, origin string) {
 		h[http.CanonicalHeaderKey(name)] = values
 	}
 	w.WriteHeader(a.status)
-	w.Write(a.body) // a client that is gone is no failure of ours
+	if a.body != nil {
+		w.Write(a.body) // a client that is gone is no failure of ours
+	}
 }
 
 // success renders a result for the era of v. What a method must not answer

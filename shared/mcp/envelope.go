@@ -31,13 +31,14 @@ type message struct {
 
 	// From params:
 	name, uri       jsontext.Value // what Mcp-Name repeats
-	protocolVersion jsontext.Value // of initialize
 	meta            jsontext.Value
+	protocolVersion jsontext.Value // of initialize
+	introduction    string         // of initialize: its clientInfo
 
 	// From params._meta:
 	version, logLevel, capabilities jsontext.Value
 	elicitForm                      bool   // the capabilities include form elicitation
-	client                          string // clientInfo, here or in initialize
+	client                          string // clientInfo
 	trace                           string
 }
 
@@ -47,24 +48,20 @@ func parse(text []byte) (b body, err error) {
 	if err := checkDepth(text); err != nil {
 		return b, err
 	}
-	s := newScanner(text)
-	if s.dec.PeekKind() == '[' {
-		b.batch = true
-		err = s.array(&b)
-	} else {
-		err = s.item(&b)
-	}
-	if err != nil {
-		return b, err
-	}
-	return b, s.end()
+	err = scan(text, func(s scanner) error {
+		if b.batch = s.dec.PeekKind() == '['; b.batch {
+			return s.array(&b)
+		}
+		return s.item(&b)
+	})
+	return b, err
 }
 
 func (s scanner) array(b *body) error {
 	s.dec.ReadToken() // the bracket that was peeked
 	for {
 		switch s.dec.PeekKind() {
-		case ']', 0: // 0: broken text, and ReadToken says how
+		case ']', jsontext.KindInvalid: // what is wrong, ReadToken says
 			_, err := s.dec.ReadToken()
 			return err
 		}
@@ -113,7 +110,7 @@ func (s scanner) params(m *message) (jsontext.Value, error) {
 		case "protocolVersion":
 			m.protocolVersion, err = s.value()
 		case "clientInfo":
-			m.client, err = s.client()
+			m.introduction, err = s.client()
 		case "_meta":
 			m.meta, err = s.metadata(m)
 		default:

@@ -119,6 +119,8 @@ func TestMeta(t *testing.T) {
 	long := strings.Repeat("é", 100)
 	results{
 		{"3.02 clientInfo left out", about(strings.Replace(meta, `"`+key+`clientInfo"`, `"x"`, 1)), is("true", "", "")},
+		{"2.19 a clientInfo in params is no clientInfo", about(`"clientInfo":{"name":"x"},` + meta), is("true", "t/1", "")},
+		{"2.19 nor after _meta", about(meta + `,"clientInfo":{"name":"x"}`), is("true", "t/1", "")},
 		{"3.07 unknown members", with(`"com.acme/x":1`), is("true", "t/1", "")},
 		{"3.09 13.01 progressToken", with(`"progressToken":7`), is("true", "t/1", "")},
 		{"3.09 a trace", with(`"traceparent":"` + parent + `","tracestate":"a=b","baggage":"c=d"`), is("true", "t/1", parent)},

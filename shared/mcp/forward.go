@@ -63,8 +63,7 @@ func (w *recorder) Write(b []byte) (int, error) { return w.body.Write(b) }
 func (w *recorder) response(id jsontext.Value) jsontext.Value {
 	text := bytes.TrimSpace(w.body.Bytes())
 	var rpc, got, result, failed jsontext.Value
-	s := newScanner(text)
-	_, err := s.object(func(name []byte) (err error) {
+	err := eachMember(text, func(s scanner, name []byte) (err error) {
 		switch string(name) {
 		case "jsonrpc":
 			rpc, err = s.value()
@@ -80,7 +79,7 @@ func (w *recorder) response(id jsontext.Value) jsontext.Value {
 		return err
 	})
 	switch {
-	case err != nil || s.end() != nil || string(rpc) != `"2.0"` || (result == nil) == (failed == nil):
+	case err != nil || string(rpc) != `"2.0"` || (result == nil) == (failed == nil):
 		return nil
 	case bytes.Equal(got, id):
 		return text

@@ -3,29 +3,37 @@ package mcp
 import (
 	"bytes"
 	"errors"
-	"io"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxDepth is how deep a body may nest. No message of the protocol comes near.
 const maxDepth = 100
 
-var (
-	errTooDeep  = errors.New("nested too deep")
-	errTrailing = errors.New("data after the message")
-)
+var errTooDeep = errors.New("nested too deep")
 
-// scanner reads a JSON text from front to back, once. It is strict: duplicate
-// names, invalid UTF-8 and data after the text are errors; names are
-// case-sensitive.
+// scan reads a JSON text from front to back, once, by calling read at its
+// start. It is strict: duplicate names, invalid UTF-8 and data after the text
+// are errors; names are case-sensitive.
+func scan(text []byte, read func(scanner) error) error {
+	return json.Unmarshal(text, &scanning{text, read}) // for its pooled decoder
+}
+
+type scanning struct {
+	text []byte
+	read func(scanner) error
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom].
+func (s *scanning) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	return s.read(scanner{dec, s.text})
+}
+
+// scanner is a place in a JSON text.
 type scanner struct {
 	dec  *jsontext.Decoder
 	text []byte
-}
-
-func newScanner(text []byte) scanner {
-	return scanner{jsontext.NewDecoder(bytes.NewBuffer(text)), text}
 }
 
 // value reads the next value, whatever it is. It stays valid as long as the text.
@@ -58,22 +66,18 @@ func (s scanner) object(member func(name []byte) error) (jsontext.Value, error) 
 	return s.text[start:s.dec.InputOffset()], err
 }
 
-// end makes sure that nothing follows.
-func (s scanner) end() error {
-	switch _, err := s.dec.ReadToken(); err {
-	case io.EOF:
-		return nil
-	case nil:
-		return errTrailing
-	default:
+// eachMember calls f with each name of a JSON object; f reads the value after
+// it. Another JSON value has none.
+func eachMember(object []byte, f func(s scanner, name []byte) error) error {
+	return scan(object, func(s scanner) error {
+		_, err := s.object(func(name []byte) error { return f(s, name) })
 		return err
-	}
+	})
 }
 
-// member returns the value of a member of a valid object, nil when it has none.
+// member returns the value of a member of an object, nil when it has none.
 func member(object jsontext.Value, name string) (value jsontext.Value) {
-	s := newScanner(object)
-	s.object(func(n []byte) error {
+	eachMember(object, func(s scanner, n []byte) error {
 		v, err := s.value()
 		if string(n) == name {
 			value = v

@@ -144,6 +144,9 @@ func (x *exchange) serve() (answer, error) {
 // single answers one request.
 func (x *exchange) single(m *message, method string) (answer, error) {
 	v, err := era(x.r.Header, m)
+	if method == methodInitialize {
+		m.client = m.introduction
+	}
 	subject, _ := text(m.nameSource(methods[method].name))
 	x.observation.Subject = clip(subject)
 	x.observation.Version, x.observation.Client, x.observation.Trace = v, m.client, m.trace
