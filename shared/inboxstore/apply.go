@@ -60,12 +60,17 @@ func (db *DB) Apply(ctx context.Context, ws access.WorkspaceID, changes ...Chang
 // the record is deleted.
 func Insert[T Record](r T) Change {
 	return func(t *transaction) error {
+		value, err := settle(&r)
+		if err != nil {
+			return err
+		}
 		p, err := placeOf(t.space, &r)
 		if err != nil {
 			return err
 		}
 		taken := inbox.Errorf(inbox.CodeConflict, "id", "Another %s has this id. Nothing was changed.", p.noun)
-		return t.write(p, p.names, r, 1, store.Absent(), taken)
+		t.write(p, p.names, value, 1, store.Absent(), taken)
+		return nil
 	}
 }
 
@@ -73,6 +78,10 @@ func Insert[T Record](r T) Change {
 func Update[T Mutable](old Stored[T], r T) Change {
 	return func(t *transaction) error {
 		before, err := placeOf(t.space, &old.Record)
+		if err != nil {
+			return err
+		}
+		value, err := settle(&r)
 		if err != nil {
 			return err
 		}
@@ -85,7 +94,8 @@ func Update[T Mutable](old Stored[T], r T) Change {
 		}
 		t.deleteAll(without(before.copies, p.copies))
 		t.deleteAll(without(before.beside, p.beside))
-		return t.write(p, without(p.names, before.names), r, old.Version+1, store.VersionIs(old.Version), changed(p))
+		t.write(p, without(p.names, before.names), value, old.Version+1, store.VersionIs(old.Version), changed(p))
+		return nil
 	}
 }
 
@@ -146,13 +156,21 @@ func (db *DB) Claimed(ctx context.Context, ws access.WorkspaceID, work string) (
 	return inbox.ID(item.Value), failure(err, "claim", "")
 }
 
+// settle turns a record into what reading it will give, so that it is listed
+// by that, and returns its JSON.
+func settle[T Record](r *T) ([]byte, error) {
+	value, err := encode(r)
+	if err != nil {
+		return nil, fmt.Errorf("inboxstore: %w", err)
+	}
+	s, err := decode[T](store.Item{Value: value})
+	*r = s.Record
+	return value, err
+}
+
 // write puts a record and its copies, with names that it did not have before.
 // The condition is the primary item's.
-func (t *transaction) write(p place, names []name, record any, version int64, c store.Condition, refusal error) error {
-	value, err := encode(record)
-	if err != nil {
-		return fmt.Errorf("inboxstore: %s %s: %w", p.noun, p.id, err)
-	}
+func (t *transaction) write(p place, names []name, value []byte, version int64, c store.Condition, refusal error) {
 	for _, n := range names {
 		t.add(store.Put(store.Item{Key: n.key, Value: []byte(join(string(t.space), string(p.id)))}, store.Absent()),
 			inbox.Errorf(inbox.CodeConflict, n.field, "Another %s has this %s, or a deleted one had it. Nothing was changed.", p.noun, n.field))
@@ -165,7 +183,6 @@ func (t *transaction) write(p place, names []name, record any, version int64, c 
 	for _, item.Key = range p.copies {
 		t.add(store.Put(item), nil)
 	}
-	return nil
 }
 
 func (t *transaction) deleteAll(keys []store.Key) {

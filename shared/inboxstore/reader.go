@@ -31,7 +31,8 @@ func (db *DB) InboxByAddress(ctx context.Context, email string) (inbox.Inbox, er
 	if err != nil {
 		return inbox.Inbox{}, failure(err, inboxes.noun, "email")
 	}
-	return record[inbox.Inbox](ctx, db, ws, id)
+	found, err := resolve[inbox.Inbox](ctx, db, ws, id, "email")
+	return found.Record, err
 }
 
 // Emails implements inbox.Reader.

@@ -92,8 +92,10 @@ func (db *DB) usage(ctx context.Context, ws access.WorkspaceID, from, to time.Ti
 		if err != nil {
 			return failure(err, "usage", "")
 		}
-		day, model := usageModel(item.Sort)
-		each(day, model, item.Counts)
+		if !item.Expired(db.opts.Now()) {
+			day, model := usageModel(item.Sort)
+			each(day, model, item.Counts)
+		}
 	}
 	return nil
 }
