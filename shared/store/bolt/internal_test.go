@@ -31,6 +31,20 @@ func temp(t *testing.T) *DB {
 	return db
 }
 
+// A killed process does not show a missing sync; a machine without power does.
+func TestWritesAreSynced(t *testing.T) {
+	for _, opts := range [][]Option{nil, {NoSync()}} {
+		db, err := Open(filepath.Join(t.TempDir(), "store.db"), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if db.file.NoSync != (opts != nil) {
+			t.Errorf("NoSync is %t with %d options", db.file.NoSync, len(opts))
+		}
+		db.Close()
+	}
+}
+
 func TestWaitingForTheWriterEndsWithTheContext(t *testing.T) {
 	db := temp(t)
 	db.writer <- struct{}{} // a write that does not end
