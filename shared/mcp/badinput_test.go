@@ -119,5 +119,8 @@ func TestErrors_413_too_large(t *testing.T) {
 		chunked := post(fits + " ")
 		chunked.ContentLength = -1
 		send(t, h, chunked).wantError(t, http.StatusRequestEntityTooLarge, mcp.CodeInvalidRequest, "")
+		announced := post(`{`) // refused unread
+		announced.ContentLength = mcp.MaxBody + 1
+		send(t, h, announced).wantError(t, http.StatusRequestEntityTooLarge, mcp.CodeInvalidRequest, "")
 	}
 }

@@ -127,6 +127,7 @@ func TestMeta(t *testing.T) {
 		{"13.05 a log level", with(`"` + key + `logLevel":"debug"`), is("true", "t/1", "")},
 		{"13.08 a garbage traceparent", with(`"traceparent":"garbage"`), is("true", "t/1", "")},
 		{"13.08 a traceparent of zeros", with(`"traceparent":"00-00000000000000000000000000000000-b7ad6b7169203331-01"`), is("true", "t/1", "")},
+		{"13.08 a parent of zeros", with(`"traceparent":"` + parent[:36] + `0000000000000000-01"`), is("true", "t/1", "")},
 		{"13.08 a traceparent in upper case", with(`"traceparent":"` + strings.ToUpper(parent) + `"`), is("true", "t/1", "")},
 		{"13.08 a traceparent of version ff", with(`"traceparent":"ff` + parent[2:] + `"`), is("true", "t/1", "")},
 		{"13.08 a traceparent that is no string", with(`"traceparent":{"a":[]}`), is("true", "t/1", "")},

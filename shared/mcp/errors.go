@@ -38,7 +38,8 @@ func Errorf(code int, format string, args ...any) *Error {
 }
 
 // Refusal is an answer decided at the HTTP level: a status, headers such as
-// WWW-Authenticate or Retry-After, and a JSON-RPC error as the body.
+// WWW-Authenticate or Retry-After, and a JSON-RPC error as the body. A nil Err
+// is -32600 with a general message.
 type Refusal struct {
 	Status int
 	Header http.Header

@@ -48,8 +48,8 @@ func TestErrors_guards(t *testing.T) {
 	}{
 		{"4.04 -32601 from a method", tool("none"), 200, mcp.CodeInvalidParams, "", ""},
 		{"6.06 a missing capability", tool("capability"), badRequest, mcp.CodeMissingCapability, `{"requiredCapabilities":` + form + `}`, ""},
-		{"7.06 not found in 2026", tool("missing"), 200, mcp.CodeInvalidParams, `{"uri":"x://no"}`, ""},
-		{"7.07 not found in 2025", legacyTool("missing"), 200, mcp.CodeResourceNotFound, `{"uri":"x://no"}`, ""},
+		{"R5 7.06 not found in 2026", tool("missing"), 200, mcp.CodeInvalidParams, `{"uri":"x://no"}`, ""},
+		{"R5 7.07 not found in 2025", legacyTool("missing"), 200, mcp.CodeResourceNotFound, `{"uri":"x://no"}`, ""},
 		{"6.24 input_required in 2025", legacyTool("ask"), 200, mcp.CodeInternal, "", "asked for input"},
 		{"-32021 in 2025", legacyTool("capability"), 200, mcp.CodeInternal, "", "form please"},
 		{"-32020 in 2025", legacyTool("mismatch"), 200, mcp.CodeInternal, "", "-32020"},

@@ -10,18 +10,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// forward hands a single request of a forwarded family to that family, as it
+// forward hands a single message of a forwarded family to that family, as it
 // came, and reports whether it did. Nothing was decided about it: the family
 // trusts the router with nothing.
 func (x *exchange) forward(w http.ResponseWriter, r *http.Request) bool {
 	if len(x.opts.Forward) == 0 || r.Method != http.MethodPost || x.readBody() != nil || x.body.batch {
 		return false
 	}
-	m := &x.body.messages[0]
-	if m.invalid() != "" || m.notification() {
-		return false
-	}
-	name, _ := text(m.method)
+	name, _ := text(x.body.messages[0].method)
 	family := x.opts.Forward[FamilyOf(name)]
 	if family == nil {
 		return false

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -91,9 +90,6 @@ func (x *exchange) ask(ctx context.Context, fn Method, r *Request) (_ context.Co
 	if fn != nil {
 		if run, err = fn(ctx, r); err != nil {
 			return nil, nil, err
-		}
-		if run == nil {
-			return nil, nil, fmt.Errorf("%s decided to run nothing", r.Method)
 		}
 	}
 	if x.opts.Limit != nil && !ping {

@@ -124,8 +124,9 @@ type Options struct {
 	// AllowHeaders are request headers that scripts of an allowed origin may
 	// send, beside those of the protocol.
 	AllowHeaders []string
-	// Timeout bounds an exchange; the answer then is a JSON-RPC error. An earlier
-	// deadline of the request's context counts too. Default 20 s.
+	// Timeout bounds an exchange; after it the answer is -32603, its message
+	// beginning "timeout:", and what the method still does is lost. An earlier
+	// deadline of the request's context counts too, less a tenth. Default 20 s.
 	Timeout time.Duration
 	// Observe, when set, is told of every request after it was answered, in a
 	// context that carries the caller if there was one and is not cancelled. A

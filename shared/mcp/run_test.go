@@ -127,6 +127,18 @@ func TestDisconnect_13_03(t *testing.T) {
 	}
 }
 
+func TestDisconnect_13_03_does_not_reach_the_families_of_a_batch(t *testing.T) {
+	ctx, hangUp := context.WithCancel(t.Context())
+	h := router(func(o *mcp.Options) {
+		o.Forward["tools"] = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if hangUp(); r.Context().Err() != nil {
+				t.Error(r.Context().Err())
+			}
+		})
+	})
+	send(t, h, post(array(rpc("1", "tools/list", ""))).WithContext(ctx))
+}
+
 func TestPanic_hits_one_request_only(t *testing.T) {
 	for name, change := range map[string]func(*mcp.Options){
 		"Authenticate": func(o *mcp.Options) { o.Authenticate = func(*http.Request) (context.Context, error) { panic("x") } },

@@ -55,6 +55,7 @@ func TestTransportRefusals(t *testing.T) {
 	}
 	refusals{
 		{"1.11 the version header is missing", modern("tools/list", "", "-MCP-Protocol-Version"), badRequest, mcp.CodeHeaderMismatch},
+		{"1.11 the version header is missing, the version is empty", post(body("tools/list", metaOf("", form)), "Mcp-Method: tools/list"), badRequest, mcp.CodeHeaderMismatch},
 		{"1.12 another version in the header", modern("tools/list", "", "MCP-Protocol-Version: 2025-11-25"), badRequest, mcp.CodeHeaderMismatch},
 		{"1.12 mismatch wins over unsupported", post(body("server/discover", metaOf("v999.0.0", form)), modernHeaders("server/discover")...), badRequest, mcp.CodeHeaderMismatch},
 		{"1.12 an unsupported header against a known _meta", modern("tools/list", "", "MCP-Protocol-Version: 1900-01-01"), badRequest, mcp.CodeHeaderMismatch},
