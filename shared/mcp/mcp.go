@@ -116,7 +116,8 @@ type Options struct {
 	// in a router, after it was read and found not to be for a family.
 	Authenticate func(r *http.Request) (context.Context, error)
 	// Admit turns verified credentials into a caller, before any method but
-	// ping. Limit counts the request just before it runs, except ping.
+	// ping. Limit counts the request just before it runs, except ping. Both also
+	// judge every item of a batch, before its family does the same.
 	Admit func(ctx context.Context, method string) (context.Context, error)
 	Limit func(ctx context.Context, method string) error
 	// AllowOrigin judges an Origin header that is present; nil allows none.
