@@ -101,6 +101,9 @@ func fail(err error, v Version) failure {
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		f := rpcFailure(r.Err, v)
 		f.status, f.header = r.Status, r.Header
+		if err != error(r) { // what it is wrapped in is why, for the log
+			f.cause = err
+		}
 		return f
 	}
 	if e, ok := errors.AsType[*Error](err); ok {

@@ -92,6 +92,9 @@ func runTool(ctx context.Context, name string, arguments jsontext.Value, r *mcp.
 		return nil, mcp.Errorf(-32042, "x")
 	case "broken":
 		return nil, errors.New("the password is 1234")
+	case "refused":
+		r := &mcp.Refusal{Status: http.StatusServiceUnavailable, Err: mcp.Errorf(http.StatusServiceUnavailable, "later")}
+		return nil, fmt.Errorf("%w: %w", r, errors.New("the password is 1234"))
 	case "panic":
 		panic("the password is 1234")
 	case "slow":
