@@ -1,6 +1,7 @@
 package inboxstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ type transaction struct {
 // Apply carries out all changes in one workspace, or none: records of another
 // workspace are refused. A name that is taken is a conflict that names the
 // field; a record that changed since it was read is a conflict too, and
-// [ErrChanged].
+// [ErrChanged]. An insertion or a claim that meets itself, because a client
+// repeated a write whose reply was lost, has happened and is no error.
 func (db *DB) Apply(ctx context.Context, ws access.WorkspaceID, changes ...Change) error {
 	t := &transaction{space: space(ws), retention: db.opts.Retention}
 	for _, change := range changes {
@@ -44,6 +46,9 @@ func (db *DB) Apply(ctx context.Context, ws access.WorkspaceID, changes ...Chang
 	}
 	err := db.opts.Table.Write(ctx, t.ops...)
 	if refused, ok := errors.AsType[*store.ConditionError](err); ok {
+		if op := t.ops[refused.Op]; op.If == store.Absent() && refused.Old != nil && bytes.Equal(op.Item.Value, refused.Old.Value) {
+			return nil
+		}
 		return t.refusals[refused.Op]
 	}
 	switch {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
@@ -34,7 +33,9 @@ func TestNamesAreUnique(t *testing.T) {
 	secret := inbox.Secret{ID: inbox.NewID(noon), WorkspaceID: f.ws, Name: f.secret.Name}
 	wantError(t, w.Apply(t.Context(), f.ws, Insert(secret)), inbox.CodeConflict, "name")
 
-	wantError(t, w.Apply(t.Context(), f.ws, Insert(f.email)), inbox.CodeConflict, "id")
+	email := f.email
+	email.Status = inbox.EmailFailed
+	wantError(t, w.Apply(t.Context(), f.ws, Insert(email)), inbox.CodeConflict, "id")
 
 	workspace := f.workspace
 	workspace.ID = access.WorkspaceID(inbox.NewID(noon))
@@ -208,15 +209,20 @@ func TestTooLargeIsALimit(t *testing.T) {
 }
 
 // A write whose reply was lost, and which the client library sends again, meets
-// itself: that is told as a conflict, not as success, and nothing is doubled.
+// itself: it has happened, once.
 func TestALostReply(t *testing.T) {
 	w := newWorld(t)
 	ws := w.newWorkspace(t)
 	w.table.Inject(storetest.Injection{Effect: storetest.Resend, Method: storetest.Write})
-	e := anEmail(ws, anInbox(ws).ID, noon)
-	wantError(t, w.Apply(t.Context(), ws, Insert(e), Count(noon, "", inbox.UsageSum{Emails: 1})), inbox.CodeConflict, "id")
-	u := must[inbox.Usage](t)(w.Usage(t.Context(), ws, noon, noon.Add(time.Hour)))
-	if u.Total.Emails != 1 {
+	e, hook := anEmail(ws, anInbox(ws).ID, noon), aWebhook(ws)
+	hook.ExternalID = new("hook")
+	w.apply(t, ws, Insert(e), Count(noon, "", inbox.UsageSum{Emails: 1}))
+	w.apply(t, ws, Insert(hook))
+	w.apply(t, ws, Claim("job", e.ID))
+	if u := must[inbox.Usage](t)(w.Usage(t.Context(), ws, noon, noon)); u.Total.Emails != 1 {
 		t.Errorf("%d e-mails counted, want 1", u.Total.Emails)
+	}
+	if err := w.Apply(t.Context(), ws, Claim("job", hook.ID)); !errors.Is(err, ErrClaimed) {
+		t.Errorf("claimed by another: %v", err)
 	}
 }

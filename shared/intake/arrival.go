@@ -42,13 +42,13 @@ func (a *arrival) changes(email inbox.Email, newID func(time.Time) inbox.ID) []i
 		inboxstore.Insert(a.event(newID(a.finished))),
 		inboxstore.Count(a.ReceivedAt, "", inbox.UsageSum{Emails: 1}),
 	}
+	if a.ID != "" {
+		changes = append(changes, inboxstore.Claim(a.work(), a.id))
+	}
 	if m := a.message; m != nil {
 		changes = append(changes, inboxstore.Content(a.id, inbox.EmailContent{
 			Headers: m.Headers, Text: m.Text, HTML: m.HTML, Truncated: m.Truncated,
 		}))
-	}
-	if a.ID != "" {
-		changes = append(changes, inboxstore.Claim(a.work(), a.id))
 	}
 	return changes
 }

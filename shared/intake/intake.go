@@ -123,14 +123,11 @@ func (in *Intake) kept(ctx context.Context, d Delivery) (inbox.Email, error) {
 }
 
 // lost returns the e-mail that a delivery became while this call was at it,
-// and removes this call's raw message. When the winner was this call itself,
-// whose first reply was lost, that stays.
+// and removes this call's raw message.
 func (in *Intake) lost(ctx context.Context, d Delivery, id inbox.ID) (inbox.Email, error) {
 	email, err := in.kept(ctx, d)
-	if err == nil && email.ID != id {
-		if err := in.opts.DB.DropRaw(ctx, d.Inbox.WorkspaceID, id); err != nil {
-			in.opts.Log.WarnContext(ctx, "raw message of a repeated delivery stays", "email", id, "error", err)
-		}
+	if err := in.opts.DB.DropRaw(ctx, d.Inbox.WorkspaceID, id); err != nil {
+		in.opts.Log.WarnContext(ctx, "raw message of a repeated delivery stays", "email", id, "error", err)
 	}
 	return email, err
 }

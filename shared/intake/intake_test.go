@@ -1,0 +1,301 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
+	"github.com/universokobana/kobana-inbox-mcp/shared/mail"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
+)
+
+var noon = time.Date(2026, 12, 2, 12, 0, 0, 123456789, time.UTC)
+
+// world is an intake on an embedded store, with one inbox.
+type world struct {
+	*Intake
+	db    *inboxstore.DB
+	table *storetest.Fault
+	blobs string // the directory of raw messages
+	box   inbox.Inbox
+}
+
+func newWorld(t testing.TB, options ...func(*Options)) *world {
+	t.Helper()
+	w := &world{table: storetest.NewFault(storetest.Temp(t).Table("data")), blobs: t.TempDir()}
+	blobs, err := files.Open(w.blobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { blobs.Close() })
+	w.db = inboxstore.New(inboxstore.Options{Table: w.table, Blobs: blobs, Now: func() time.Time { return noon }})
+	o := Options{DB: w.db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon }}
+	for _, option := range options {
+		option(&o)
+	}
+	w.Intake = New(o)
+	ws := access.WorkspaceID(inbox.NewID(noon))
+	w.box = inbox.Inbox{ID: inbox.NewID(noon), WorkspaceID: ws, Label: "Support", Email: "support@inbox.example", Status: inbox.Active}
+	if err := w.db.Apply(t.Context(), ws, inboxstore.Insert(w.box)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// receive takes in a message that must be kept.
+func (w *world) receive(t testing.TB, raw string, change ...func(*Delivery)) inbox.Email {
+	t.Helper()
+	d := Delivery{Inbox: w.box, Raw: []byte(raw), EnvelopeFrom: "bounce@sender.example", ReceivedAt: noon}
+	for _, c := range change {
+		c(&d)
+	}
+	email, err := w.Receive(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return email
+}
+
+// emails lists what was kept, newest first.
+func (w *world) emails(t testing.TB) []inbox.Email {
+	t.Helper()
+	page, err := w.db.Emails(t.Context(), w.box.WorkspaceID, inbox.EmailFilter{}, inbox.PageRequest{Limit: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Data
+}
+
+// raws are the raw messages that are stored.
+func (w *world) raws(t testing.TB) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(w.blobs, "*", "*.eml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+const message = "Message-ID: <1@sender.example>\r\n" +
+	"From: Ana <Ana@sender.example>\r\nTo: support@inbox.example\r\nCc: bob@sender.example\r\n" +
+	"Subject: =?utf-8?q?Ol=C3=A1?=\r\nDate: Wed, 2 Dec 2026 08:59:00 -0300\r\n\r\nGood morning.\r\n"
+
+func TestReceive(t *testing.T) {
+	w := newWorld(t)
+	w.box.AgentID = new(inbox.NewID(noon))
+	email := w.receive(t, message, func(d *Delivery) { d.SpamVerdict, d.SESMetadata = new("PASS"), inbox.Object(`{"id":"ses"}`) })
+
+	kept, content, err := w.db.Email(t.Context(), w.box.WorkspaceID, email.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	received := noon.Truncate(time.Millisecond)
+	want := inbox.Email{
+		ID: email.ID, WorkspaceID: w.box.WorkspaceID, InboxID: w.box.ID, AgentID: w.box.AgentID,
+		MessageID: "1@sender.example", RawS3Key: string(w.box.WorkspaceID) + "/" + string(email.ID) + ".eml", RawSize: int64(len(message)),
+		Subject: new("Olá"), From: kept.From, FromName: "Ana",
+		To: []string{"support@inbox.example"}, Cc: []string{"bob@sender.example"}, Bcc: []string{}, HeaderTo: []string{"support@inbox.example"},
+		Status: inbox.EmailReceived, SpamVerdict: new("PASS"), SESMetadata: inbox.Object(`{"id":"ses"}`),
+		CustomMetadata: inbox.Object("{}"), AgentMetadata: inbox.Object("{}"), Metadata: inbox.Object("{}"), Attachments: []inbox.Attachment{},
+		SentAt: new(time.Date(2026, 12, 2, 11, 59, 0, 0, time.UTC)), ReceivedAt: received, CreatedAt: noon, UpdatedAt: noon,
+	}
+	if d := cmp.Diff(want, kept); d != "" {
+		t.Errorf("e-mail (-want +got):\n%s", d)
+	}
+	if !strings.EqualFold(kept.From, "ana@sender.example") || !email.ID.Time().Equal(received) {
+		t.Errorf("from %q, id of %v", kept.From, email.ID.Time())
+	}
+	if content.Text == nil || strings.TrimSpace(*content.Text) != "Good morning." || content.HTML != nil || len(content.Headers) != 6 || content.Truncated {
+		t.Errorf("content: %+v", content)
+	}
+	if raw, err := os.ReadFile(filepath.Join(w.blobs, kept.RawS3Key)); err != nil || string(raw) != message {
+		t.Errorf("raw message: %q, %v", raw, err)
+	}
+	w.wantTrail(t, kept, "email.received", inbox.RunRunning, inbox.StepSuccess, inbox.StepPending)
+}
+
+// wantTrail fails unless the e-mail left one workflow run, one event and one
+// count.
+func (w *world) wantTrail(t *testing.T, e inbox.Email, slug string, run inbox.RunStatus, parse, rest inbox.StepStatus) {
+	t.Helper()
+	runs, err := w.db.WorkflowRuns(t.Context(), e.WorkspaceID, inbox.WorkflowRunFilter{Email: e.ID}, inbox.PageRequest{})
+	if err != nil || len(runs.Data) != 1 {
+		t.Fatalf("workflow runs: %+v, %v", runs.Data, err)
+	}
+	r := runs.Data[0]
+	if r.Status != run || r.InboxID != e.InboxID || (r.FinishedAt == nil) != (run == inbox.RunRunning) {
+		t.Errorf("workflow run: %+v", r)
+	}
+	var names []inbox.StepName
+	for i, s := range r.Steps {
+		names = append(names, s.Name)
+		if want := map[bool]inbox.StepStatus{true: parse, false: rest}[i == 0]; s.Status != want {
+			t.Errorf("step %s is %s, want %s", s.Name, s.Status, want)
+		}
+	}
+	if d := cmp.Diff([]inbox.StepName{"parse", "check_sender", "apply_filters", "check_attachments", "run_agent", "deliver_webhooks"}, names); d != "" {
+		t.Errorf("steps (-want +got):\n%s", d)
+	}
+	events, err := w.db.SystemEvents(t.Context(), e.WorkspaceID, inbox.SystemEventFilter{Email: e.ID}, inbox.PageRequest{})
+	if err != nil || len(events.Data) != 1 || events.Data[0].Slug != slug || *events.Data[0].InboxID != e.InboxID {
+		t.Errorf("events: %+v, %v; want one %s", events.Data, err, slug)
+	}
+	usage, err := w.db.Usage(t.Context(), e.WorkspaceID, noon, noon)
+	if err != nil || usage.Total.Emails != int64(len(w.emails(t))) {
+		t.Errorf("counted %d e-mails, %v", usage.Total.Emails, err)
+	}
+}
+
+func TestBrokenMessagesAreKeptAsFailed(t *testing.T) {
+	for _, c := range []struct {
+		name, raw, reason string
+		parse             func([]byte) (*mail.Message, error)
+	}{
+		{"empty", "", "The message could not be read: the message is empty.", nil},
+		{"binary", "\x00\x01\x02\xff\xfe", "The message could not be read: " + mail.ErrNoHeader.Error() + ".", nil},
+		{"the parser panics", message, "The message could not be read: the parser failed.", func([]byte) (*mail.Message, error) { panic("oops") }},
+		{"a hostile error", message, "The message could not be read: \ufffd.", func([]byte) (*mail.Message, error) { return nil, errors.New("\xff") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, func(o *Options) { o.Parse = c.parse })
+			email := w.receive(t, c.raw)
+			kept := w.emails(t)
+			if len(kept) != 1 || kept[0].ID != email.ID || kept[0].Status != inbox.EmailFailed || *kept[0].RejectionReason != c.reason || kept[0].From != "bounce@sender.example" {
+				t.Fatalf("kept %+v", kept)
+			}
+			if raw, err := os.ReadFile(filepath.Join(w.blobs, email.RawS3Key)); err != nil || string(raw) != c.raw {
+				t.Errorf("raw message: %q, %v", raw, err)
+			}
+			if _, content, err := w.db.Email(t.Context(), w.box.WorkspaceID, email.ID); err != nil || content.Text != nil {
+				t.Errorf("content: %+v, %v", content, err)
+			}
+			w.wantTrail(t, kept[0], "email.failed", inbox.RunFailed, inbox.StepFailed, inbox.StepSkipped)
+		})
+	}
+}
+
+func TestTooLargeIsRefusedBeforeStoring(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.Receive(t.Context(), Delivery{Inbox: w.box, Raw: make([]byte, MaxRaw+1)})
+	if e, ok := errors.AsType[*inbox.Error](err); !ok || e.Code != inbox.CodeLimit {
+		t.Errorf("error = %v, want limit_exceeded", err)
+	}
+	if raws := w.raws(t); len(raws) != 0 {
+		t.Errorf("stored %v", raws)
+	}
+}
+
+func TestCase34_SameDeliveryOnce(t *testing.T) {
+	w := newWorld(t)
+	ses := func(d *Delivery) { d.ID = "ses-1" }
+
+	t.Run("case 34 the same delivery is the same e-mail", func(t *testing.T) {
+		first, second := w.receive(t, message, ses), w.receive(t, message, ses)
+		if first.ID != second.ID || len(w.emails(t)) != 1 || len(w.raws(t)) != 1 {
+			t.Errorf("ids %s and %s, %d e-mails, %d raw messages; want one", first.ID, second.ID, len(w.emails(t)), len(w.raws(t)))
+		}
+		w.wantTrail(t, first, "email.received", inbox.RunRunning, inbox.StepSuccess, inbox.StepPending)
+	})
+	t.Run("case 34 equal and missing Message-IDs are other e-mails", func(t *testing.T) {
+		for _, raw := range []string{message, message, "From: a@b.example\r\n\r\nhi", "From: a@b.example\r\n\r\nhi"} {
+			w.receive(t, raw)
+		}
+		w.receive(t, message, func(d *Delivery) { d.ID = "ses-2" })
+		if n := len(w.emails(t)); n != 6 {
+			t.Errorf("%d e-mails, want 6", n)
+		}
+	})
+	t.Run("case 34 the same delivery to another inbox is another e-mail", func(t *testing.T) {
+		other := w.box
+		other.ID = inbox.NewID(noon)
+		w.receive(t, message, ses, func(d *Delivery) { d.Inbox = other })
+		if n := len(w.emails(t)); n != 7 {
+			t.Errorf("%d e-mails, want 7", n)
+		}
+	})
+	t.Run("case 34 a deleted e-mail does not come back", func(t *testing.T) {
+		email := w.receive(t, message, ses)
+		stored, err := inboxstore.Get[inbox.Email](t.Context(), w.db, w.box.WorkspaceID, string(email.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.db.Apply(t.Context(), w.box.WorkspaceID, inboxstore.Delete(stored)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Receive(t.Context(), Delivery{ID: "ses-1", Inbox: w.box, Raw: []byte(message)}); !errors.Is(err, ErrDeleted) {
+			t.Errorf("error = %v, want ErrDeleted", err)
+		}
+	})
+}
+
+func TestCase34_SameDeliveryAtOnce(t *testing.T) {
+	w := newWorld(t)
+	ids := make([]inbox.ID, 16)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() { ids[i] = w.receive(t, message, func(d *Delivery) { d.ID = "ses-1" }).ID })
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id != ids[0] {
+			t.Errorf("ids %v, want one", ids)
+			break
+		}
+	}
+	if len(w.emails(t)) != 1 || len(w.raws(t)) != 1 {
+		t.Errorf("%d e-mails and %d raw messages, want 1 and 1", len(w.emails(t)), len(w.raws(t)))
+	}
+}
+
+func TestNothingIsLostWhenTheStoreFails(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		effect storetest.Effect
+		err    bool
+	}{
+		{"nothing was written", storetest.Fail, true},
+		{"the reply was lost", storetest.LoseReply, true},
+		{"the client library sent it again", storetest.Resend, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.table.Inject(storetest.Injection{Effect: c.effect, Method: storetest.Write, Nth: 1})
+			d := Delivery{ID: "ses-1", Inbox: w.box, Raw: []byte(message)}
+			_, err := w.Receive(t.Context(), d)
+			if e, ok := errors.AsType[*inbox.Error](err); (err != nil) != c.err || c.err && (!ok || e.Code != inbox.CodeUnavailable) {
+				t.Errorf("first time: %v", err)
+			}
+			if len(w.raws(t)) != 1 {
+				t.Error("the raw message is not stored")
+			}
+			email, err := w.Receive(t.Context(), d)
+			if err != nil || len(w.emails(t)) != 1 || w.emails(t)[0].ID != email.ID {
+				t.Errorf("delivered again: %v, %d e-mails", err, len(w.emails(t)))
+			}
+			if _, err := os.Stat(filepath.Join(w.blobs, email.RawS3Key)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestReceiveEndsWithTheContext(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.Receive(ctx, Delivery{Inbox: w.box, Raw: []byte(message)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want context.Canceled", err)
+	}
+}
