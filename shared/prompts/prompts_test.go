@@ -85,7 +85,7 @@ func get(t *testing.T, l inbox.Locale, name string, args map[string]string) stri
 	return result.Messages[0].Content.Text
 }
 
-// refused asserts that err is -32602 with the message, and returns whether.
+// refused asserts that err is -32602 with the message.
 func refused(t *testing.T, err error, message string) {
 	t.Helper()
 	e, ok := errors.AsType[*mcp.Error](err)

@@ -109,6 +109,10 @@ func TestR1_R2_Lists(t *testing.T) {
 			if diff := cmp.Diff(want, r.Cache); diff != "" {
 				t.Errorf("11.01 11.03 caching hint (-want +got):\n%s", diff)
 			}
+			_, err = call(t, &tools{allowed: all}, mcp.V20260728, method, `{"cursor":"zz"}`)
+			if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != mcp.CodeInvalidParams {
+				t.Errorf("10.02 a cursor not given out: %v", err)
+			}
 			r, err = call(t, &tools{allowed: none}, mcp.V20260728, method, "{}")
 			if err != nil || !bytes.Contains(r.Fields, []byte("[]")) {
 				t.Errorf("7.01 nothing visible: %s, %v; want an empty array", r.Fields, err)
