@@ -101,16 +101,21 @@ func fail(err error, v Version) failure {
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		f := rpcFailure(r.Err, v)
 		f.status, f.header = r.Status, r.Header
-		if err != error(r) { // what it is wrapped in is why, for the log
-			f.cause = err
-		}
-		return f
+		return f.because(err, r)
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return rpcFailure(e, v)
+		return rpcFailure(e, v).because(err, e)
 	}
 	f := rpcFailure(internal(err), v)
 	f.cause = err
+	return f
+}
+
+// because keeps err for the log if it says more than what is shown.
+func (f failure) because(err, shown error) failure {
+	if err != shown {
+		f.cause = err
+	}
 	return f
 }
 

@@ -59,6 +59,7 @@ func TestErrors_guards(t *testing.T) {
 		{"fields that are an array", tool("array"), 200, mcp.CodeInternal, "", "not an object"},
 		{"13.07 what broke is not shown", tool("broken"), 200, mcp.CodeInternal, "", "password"},
 		{"a refusal is logged with its cause", tool("refused"), 503, 503, "", "password"},
+		{"an error is logged with its cause", tool("failed"), 200, mcp.CodeInternal, "", "password"},
 		{"a panic", tool("panic"), 200, mcp.CodeInternal, "", "helper_test.go"}, // the stack
 		{"a panic in 2025", legacyTool("panic"), 200, mcp.CodeInternal, "", "password"},
 		{"an answer over 2.5 MB", tool("big"), 200, mcp.CodeInternal, "", ""},

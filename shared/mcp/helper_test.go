@@ -95,6 +95,8 @@ func runTool(ctx context.Context, name string, arguments jsontext.Value, r *mcp.
 	case "refused":
 		r := &mcp.Refusal{Status: http.StatusServiceUnavailable, Err: mcp.Errorf(http.StatusServiceUnavailable, "later")}
 		return nil, fmt.Errorf("%w: %w", r, errors.New("the password is 1234"))
+	case "failed":
+		return nil, fmt.Errorf("%w: %w", mcp.Errorf(mcp.CodeInternal, "unavailable"), errors.New("the password is 1234"))
 	case "panic":
 		panic("the password is 1234")
 	case "slow":
