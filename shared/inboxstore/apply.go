@@ -177,7 +177,7 @@ func settle[T Record](r *T) ([]byte, error) {
 // The condition is the primary item's.
 func (t *transaction) write(p place, names []name, value []byte, version int64, c store.Condition, refusal error) {
 	for _, n := range names {
-		t.add(store.Put(store.Item{Key: n.key, Value: []byte(join(string(t.space), string(p.id)))}, store.Absent()),
+		t.add(store.Put(store.Item{Key: n.key, Value: []byte(string(p.id) + "#" + string(t.space))}, store.Absent()),
 			inbox.Errorf(inbox.CodeConflict, n.field, "Another %s has this %s, or a deleted one had it. Nothing was changed.", p.noun, n.field))
 	}
 	item := store.Item{Key: p.primary, Value: value, Version: version}

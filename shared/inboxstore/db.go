@@ -103,7 +103,7 @@ func (db *DB) get(ctx context.Context, k store.Key) (store.Item, error) {
 // named reads which record has a unique name.
 func (db *DB) named(ctx context.Context, k store.Key) (ws access.WorkspaceID, id string, err error) {
 	item, err := db.get(ctx, k)
-	space, id, _ := strings.Cut(string(item.Value), "#")
+	id, space, _ := strings.Cut(string(item.Value), "#")
 	return access.WorkspaceID(space), id, err
 }
 
@@ -145,9 +145,4 @@ func unavailable(err error) error {
 		return &inbox.Error{Code: inbox.CodeUnavailable, Message: "The data cannot be reached now. Try again later.", Err: err}
 	}
 	return err
-}
-
-func isNotFound(err error) bool {
-	e, ok := errors.AsType[*inbox.Error](err)
-	return ok && e.Code == inbox.CodeNotFound
 }

@@ -37,7 +37,7 @@ func list[T Record](ctx context.Context, db *DB, l listing, p inbox.PageRequest)
 	}
 	f := familyOf[T]()
 	q := f.query(l, page.limit)
-	cursors := cursorsOf(append(f.values(l), q.Partition, q.From, q.To)...)
+	cursors := cursorsOf(append(f.values(l), l.space.records(f.name, l.scope), q.From, q.To)...)
 	if q.After, err = cursors.open(p.Cursor); err != nil {
 		return page.Page, err
 	}

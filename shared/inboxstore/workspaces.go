@@ -32,7 +32,7 @@ func (db *DB) Workspaces(ctx context.Context, ids []access.WorkspaceID, p inbox.
 	}
 	for _, id := range ids {
 		w, err := Get[Workspace](ctx, db, id, string(id))
-		if isNotFound(err) {
+		if inbox.CodeOf(err) == inbox.CodeNotFound {
 			continue // deleted
 		}
 		if err != nil {
@@ -69,7 +69,7 @@ func (db *DB) Workspace(ctx context.Context, ids []access.WorkspaceID, ref strin
 	}
 	w, err := Get[Workspace](ctx, db, id, string(id))
 	switch {
-	case isNotFound(err):
+	case inbox.CodeOf(err) == inbox.CodeNotFound:
 		err = errNoWorkspace()
 	case err == nil:
 		err = db.monthlyUse(ctx, &w.Record.Workspace)

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
@@ -40,7 +39,7 @@ func (a *arrival) changes(email inbox.Email, newID func(time.Time) inbox.ID) []i
 		inboxstore.Insert(email),
 		inboxstore.Insert(a.workflowRun(newID(a.finished))),
 		inboxstore.Insert(a.event(newID(a.finished))),
-		inboxstore.Count(a.ReceivedAt, "", inbox.UsageSum{Emails: 1}),
+		inboxstore.Count(a.finished, "", inbox.UsageSum{Emails: 1}),
 	}
 	if a.ID != "" {
 		changes = append(changes, inboxstore.Claim(a.work(), a.id))
@@ -68,7 +67,8 @@ func (a *arrival) email() inbox.Email {
 		ReceivedAt: a.ReceivedAt.UTC().Truncate(time.Millisecond),
 		CreatedAt:  a.finished, UpdatedAt: a.finished,
 	}
-	e.To, _ = within(maxAddresses, lines(recipients))
+	complete := true
+	e.To = within(lines(recipients), maxAddresses, &complete)
 	m := a.message
 	if m == nil {
 		e.Status, e.RejectionReason = inbox.EmailFailed, new(line(a.failure))
@@ -83,13 +83,11 @@ func (a *arrival) email() inbox.Email {
 	}
 	e.SentAt = m.Date
 	e.Forwarded, e.ForwardedFor = forwarded(m, recipients)
-
-	var all [4]bool
-	e.HeaderTo, all[0] = within(maxAddresses, m.HeaderTo)
-	e.Cc, all[1] = within(maxAddresses, m.Cc)
-	e.Bcc, all[2] = within(maxAddresses, m.Bcc)
-	e.Attachments, all[3] = within(maxAttachments, m.Attachments)
-	e.Metadata = metadata(m.Warnings, !slices.Contains(all[:], false))
+	e.HeaderTo = within(m.HeaderTo, maxAddresses, &complete)
+	e.Cc = within(m.Cc, maxAddresses, &complete)
+	e.Bcc = within(m.Bcc, maxAddresses, &complete)
+	e.Attachments = within(m.Attachments, maxAttachments, &complete)
+	e.Metadata = metadata(m.Warnings, complete)
 	return e
 }
 
@@ -101,10 +99,7 @@ func metadata(warnings []string, complete bool) inbox.Object {
 	if len(warnings) == 0 {
 		return inbox.Object("{}")
 	}
-	b, err := json.Marshal(map[string][]string{"warnings": warnings})
-	if err != nil {
-		return inbox.Object("{}")
-	}
+	b, _ := json.Marshal(map[string][]string{"warnings": warnings}) // sentences always can be
 	return b
 }
 
@@ -163,15 +158,16 @@ func (a *arrival) event(id inbox.ID) inbox.SystemEvent {
 }
 
 // within returns the beginning of a list that is at most size bytes long as
-// JSON, and whether that is all of it.
-func within[T any](size int, list []T) (kept []T, all bool) {
+// JSON; complete becomes false if that is not all of it.
+func within[T any](list []T, size int, complete *bool) []T {
 	for i, e := range list {
-		b, err := json.Marshal(e, jsontext.AllowInvalidUTF8(true))
+		b, err := json.Marshal(e)
 		if size -= len(b) + 1; err != nil || size < 0 {
-			return list[:i], false
+			*complete = false
+			return list[:i]
 		}
 	}
-	return list, true
+	return list
 }
 
 // line is a text of the envelope or the header, bounded.

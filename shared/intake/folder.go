@@ -13,10 +13,10 @@ import (
 )
 
 // ImportFolder takes in every .eml file in a folder and its subfolders, by
-// their names, as mail that arrived at an inbox when the file was written. It
-// goes on after a file that cannot be taken, and returns how many e-mails the
-// inbox has of the folder, with an error for each other file. Importing a
-// folder again only adds the files that are new there or have new content.
+// their names, as mail that arrives at an inbox now. It goes on after a file
+// that cannot be taken, and returns how many e-mails the inbox has of the
+// folder, with an error for each other file. Importing a folder again only
+// adds the files that are new there or have new content.
 func (in *Intake) ImportFolder(ctx context.Context, box inbox.Inbox, folder fs.FS) (kept int, err error) {
 	var failures []error
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -53,7 +53,7 @@ func (in *Intake) importFile(ctx context.Context, box inbox.Inbox, folder fs.FS,
 	}
 	_, err = in.Receive(ctx, Delivery{
 		ID:    fmt.Sprintf("import/%x/%s", sha256.Sum256(raw), name),
-		Inbox: box, Raw: raw, ReceivedAt: info.ModTime(),
+		Inbox: box, Raw: raw,
 	})
 	return err
 }

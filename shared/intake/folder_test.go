@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -21,8 +20,7 @@ import (
 
 func TestImportFolder(t *testing.T) {
 	w := newWorld(t)
-	written := time.Date(2025, 5, 5, 5, 5, 5, 0, time.UTC)
-	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s), ModTime: written} }
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	folder := fstest.MapFS{"a.eml": file(message), "sub/a.EML": file(message), "empty.eml": file(""), "notes.txt": file("no mail")}
 	for range 2 { // the second time adds nothing
 		if n, err := w.ImportFolder(t.Context(), w.box, folder); n != 3 || err != nil {
@@ -35,9 +33,8 @@ func TestImportFolder(t *testing.T) {
 	if e, ok := errors.AsType[*inbox.Error](err); n != 3 || !ok || e.Code != inbox.CodeLimit || !strings.Contains(err.Error(), "large.eml") {
 		t.Errorf("imported %d, %v; want 3, and an error for large.eml only", n, err)
 	}
-	emails := w.emails(t)
-	if len(emails) != 4 || !emails[0].ReceivedAt.Equal(written) {
-		t.Errorf("%d e-mails, the newest of %v; want 4, of %v", len(emails), emails[0].ReceivedAt, written)
+	if n := len(w.emails(t)); n != 4 {
+		t.Errorf("%d e-mails, want 4", n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -67,7 +67,7 @@ type Delivery struct {
 	ReceivedAt   time.Time // zero: now
 	SpamVerdict  *string
 	VirusVerdict *string
-	SESMetadata  inbox.Object
+	SESMetadata  inbox.Object // a few KB at most, as it is in the record
 }
 
 // work names what is done once.
@@ -101,7 +101,10 @@ func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) 
 	if errors.Is(err, inboxstore.ErrClaimed) {
 		return in.lost(ctx, d, id)
 	}
-	return email, err
+	if err != nil {
+		return inbox.Email{}, err
+	}
+	return email, nil
 }
 
 func errTooLarge() error {
@@ -115,17 +118,26 @@ func (in *Intake) kept(ctx context.Context, d Delivery) (inbox.Email, error) {
 		return inbox.Email{}, nil
 	}
 	id, err := in.opts.DB.Claimed(ctx, d.Inbox.WorkspaceID, d.work())
+	if inbox.CodeOf(err) == inbox.CodeNotFound {
+		return inbox.Email{}, nil
+	}
 	if err != nil {
-		return inbox.Email{}, unlessNotFound(err, nil)
+		return inbox.Email{}, err
 	}
 	email, err := inboxstore.Get[inbox.Email](ctx, in.opts.DB, d.Inbox.WorkspaceID, string(id))
-	return email.Record, unlessNotFound(err, ErrDeleted)
+	if inbox.CodeOf(err) == inbox.CodeNotFound {
+		err = ErrDeleted
+	}
+	return email.Record, err
 }
 
 // lost returns the e-mail that a delivery became while this call was at it,
 // and removes this call's raw message.
 func (in *Intake) lost(ctx context.Context, d Delivery, id inbox.ID) (inbox.Email, error) {
 	email, err := in.kept(ctx, d)
+	if err == nil && email.ID == "" { // the claim expired with it, and is still stored
+		err = ErrDeleted
+	}
 	if err := in.opts.DB.DropRaw(ctx, d.Inbox.WorkspaceID, id); err != nil {
 		in.opts.Log.WarnContext(ctx, "raw message of a repeated delivery stays", "email", id, "error", err)
 	}
@@ -146,12 +158,4 @@ func (in *Intake) parse(ctx context.Context, raw []byte) (m *mail.Message, failu
 		return nil, fmt.Sprintf("The message could not be read: %v.", err)
 	}
 	return m, ""
-}
-
-// unlessNotFound returns err, or other when err says that there is no record.
-func unlessNotFound(err, other error) error {
-	if e, ok := errors.AsType[*inbox.Error](err); ok && e.Code == inbox.CodeNotFound {
-		return other
-	}
-	return err
 }

@@ -23,10 +23,13 @@ import (
 
 var noon = time.Date(2026, 12, 2, 12, 0, 0, 123456789, time.UTC)
 
+const retention = 24 * time.Hour
+
 // world is an intake on an embedded store, with one inbox.
 type world struct {
 	*Intake
 	db    *inboxstore.DB
+	now   time.Time
 	table *storetest.Fault
 	blobs string // the directory of raw messages
 	box   inbox.Inbox
@@ -34,14 +37,15 @@ type world struct {
 
 func newWorld(t testing.TB, options ...func(*Options)) *world {
 	t.Helper()
-	w := &world{table: storetest.NewFault(storetest.Temp(t).Table("data")), blobs: t.TempDir()}
+	w := &world{table: storetest.NewFault(storetest.Temp(t).Table("data")), blobs: t.TempDir(), now: noon}
 	blobs, err := files.Open(w.blobs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	w.db = inboxstore.New(inboxstore.Options{Table: w.table, Blobs: blobs, Now: func() time.Time { return noon }})
-	o := Options{DB: w.db, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return noon }}
+	now := func() time.Time { return w.now }
+	w.db = inboxstore.New(inboxstore.Options{Table: w.table, Blobs: blobs, Now: now, Retention: retention})
+	o := Options{DB: w.db, Log: slog.New(slog.DiscardHandler), Now: now}
 	for _, option := range options {
 		option(&o)
 	}
@@ -238,6 +242,18 @@ func TestCase34_SameDeliveryOnce(t *testing.T) {
 			t.Errorf("error = %v, want ErrDeleted", err)
 		}
 	})
+}
+
+func TestCase34_AnExpiredEmailDoesNotComeBack(t *testing.T) {
+	w := newWorld(t)
+	d := Delivery{ID: "ses-1", Inbox: w.box, Raw: []byte(message)}
+	if _, err := w.Receive(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	w.now = noon.Add(retention) // the table has not deleted it yet
+	if _, err := w.Receive(t.Context(), d); !errors.Is(err, ErrDeleted) || len(w.emails(t)) != 0 || len(w.raws(t)) != 1 {
+		t.Errorf("error = %v with %d e-mails and %d raw messages, want ErrDeleted, 0 and the 1 of then", err, len(w.emails(t)), len(w.raws(t)))
+	}
 }
 
 func TestCase34_SameDeliveryAtOnce(t *testing.T) {

@@ -1,0 +1,113 @@
+package inbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+)
+
+// Service is the inbox: all that the tools do, they do through it.
+type Service interface {
+	Reader
+	Writer
+}
+
+// Writer is the part of [Service] that changes things. Every change works in
+// the workspace of its [Actor] and leaves one system event that names the
+// actor, in the same transaction as its effect (design §5); what goes out of
+// the house leaves one before it and one after.
+//
+// Records to change are passed as they were read ("was"). When one is not in
+// that state any more the change does nothing and returns a conflict that
+// [ErrChanged] matches. Errors that a caller can act on are [*Error]s, and say
+// that nothing was changed.
+type Writer interface {
+	UpdateWorkspace(ctx context.Context, by Actor, was, now Workspace) (Workspace, error)
+
+	// CreateInbox makes an inbox of the draft: its id, times and what is left
+	// empty (external_id, e-mail address) are made here.
+	CreateInbox(ctx context.Context, by Actor, draft Inbox) (Inbox, error)
+	UpdateInbox(ctx context.Context, by Actor, was, now Inbox) (Inbox, error)
+	// DeleteInbox also switches off the webhooks that are bound to the inbox:
+	// without it they would be told of every inbox.
+	DeleteInbox(ctx context.Context, by Actor, was Inbox) error
+	// BoundWebhooks counts those webhooks.
+	BoundWebhooks(ctx context.Context, ws access.WorkspaceID, inbox ID) (int, error)
+	// SetRecipients changes who may send to an inbox.
+	SetRecipients(ctx context.Context, by Actor, was Inbox, allowed []string) (Inbox, error)
+
+	CreateAgent(ctx context.Context, by Actor, draft Agent) (Agent, error)
+	UpdateAgent(ctx context.Context, by Actor, was, now Agent) (Agent, error)
+	// DeleteAgent also takes the agent from the inboxes that it reads.
+	DeleteAgent(ctx context.Context, by Actor, was Agent) error
+	// AgentInboxes counts those inboxes.
+	AgentInboxes(ctx context.Context, ws access.WorkspaceID, agent ID) (int, error)
+
+	// CreateWebhook also makes the secret that signs its deliveries.
+	CreateWebhook(ctx context.Context, by Actor, draft Webhook, c Credentials) (w Webhook, secret string, err error)
+	UpdateWebhook(ctx context.Context, by Actor, was, now Webhook) (Webhook, error)
+	DeleteWebhook(ctx context.Context, by Actor, was Webhook) error
+	// RotateSecret makes a new signing secret; the one before it goes on
+	// signing beside it until oldValidUntil.
+	RotateSecret(ctx context.Context, by Actor, was Webhook) (secret string, oldValidUntil time.Time, err error)
+	// TestWebhook sends a webhook.test event and returns its delivery.
+	TestWebhook(ctx context.Context, by Actor, was Webhook) (Delivery, error)
+	// ReplayDelivery sends the event of a delivery again, as a new delivery.
+	ReplayDelivery(ctx context.Context, by Actor, webhook Webhook, was Delivery) (Delivery, error)
+
+	// ReprocessEmail takes the stored raw message through the inbox's rules and
+	// pipeline again.
+	ReprocessEmail(ctx context.Context, by Actor, was Email) (WorkflowRun, error)
+	// DeleteEmail removes the e-mail, its body and its raw message.
+	DeleteEmail(ctx context.Context, by Actor, was Email) error
+
+	// Secret returns what may be known of one secret. It is here because only
+	// who writes secrets asks for one.
+	Secret(ctx context.Context, ws access.WorkspaceID, id ID) (Secret, error)
+	CreateSecret(ctx context.Context, by Actor, draft Secret, value string) (Secret, error)
+	// UpdateSecret changes the description, and the value unless it is nil.
+	UpdateSecret(ctx context.Context, by Actor, was, now Secret, value *string) (Secret, error)
+	DeleteSecret(ctx context.Context, by Actor, was Secret) error
+
+	// Record leaves a system event of something that was not done: a declined,
+	// replayed or refused confirmation.
+	Record(ctx context.Context, by Actor, o Outcome) error
+}
+
+// Actor is who changes something, and how: what its system event says.
+type Actor struct {
+	Workspace access.WorkspaceID
+	Person    access.Person
+	Client    string // OAuth client id, or what the client calls itself
+	Tool      string
+	// Confirmation is the id of the person's explicit yes, "" where none is
+	// asked. Work that is sent out claims it as its job id.
+	Confirmation string
+	// Arguments is a keyed digest of the call's arguments without secret fields.
+	Arguments string
+}
+
+// Outcome is how a call ended, in its system event.
+type Outcome string
+
+// The outcomes of system events.
+const (
+	OutcomeDone        Outcome = "done"
+	OutcomeStarted     Outcome = "started" // something goes out; another event says how it went
+	OutcomeFailed      Outcome = "failed"
+	OutcomeDeclined    Outcome = "user_declined"
+	OutcomeReplayed    Outcome = "confirmation_replayed"
+	OutcomeRequired    Outcome = "confirmation_required"
+	OutcomeUnavailable Outcome = "confirmation_unavailable"
+)
+
+// Credentials are what a webhook's requests authenticate with. They go in and
+// never come out.
+type Credentials struct {
+	BasicUser     string `json:"auth_basic_user,omitempty"`
+	BasicPassword string `json:"auth_basic_password,omitempty"`
+	BearerToken   string `json:"auth_bearer_token,omitempty"`
+	HeaderKey     string `json:"auth_header_key,omitempty"`
+	HeaderValue   string `json:"auth_header_value,omitempty"`
+}
