@@ -112,10 +112,10 @@ func TestMalformedRefsAreNotThere(t *testing.T) {
 // A workspace id cannot be so made that its keys are another's.
 func TestWorkspacesHaveTheirKeysToThemselves(t *testing.T) {
 	seen := map[string]access.WorkspaceID{}
-	for _, ws := range []access.WorkspaceID{"a", "a#emails", "a%23emails", "A", "", "#", "a#", access.WorkspaceID(strings.Repeat("a", 400)), access.WorkspaceID(part(strings.Repeat("a", 400)))} {
+	for _, ws := range []access.WorkspaceID{"a", "a#emails", "a#emails#from", "a%23emails", "A", "", "#", "a#", access.WorkspaceID(strings.Repeat("a", 400)), access.WorkspaceID(part(strings.Repeat("a", 400)))} {
 		s := space(ws)
 		for _, partition := range []string{
-			s.records(inbox.Emails, ""), s.listed(inbox.Emails, "", "from", "emails"), s.listed(inbox.Emails, "", "from", "a#b"),
+			s.records(inbox.Emails, ""), s.listed(inbox.Emails, "", "from", "usage"), s.listed(inbox.Emails, "", "from", "a#b"),
 			s.records(deliveriesFamily, "from"), s.content("x").Partition, s.usage(), s.deleted(inbox.Emails, "x").Partition,
 		} {
 			if owner, ok := seen[partition]; ok {

@@ -91,7 +91,7 @@ func wantError(t *testing.T, err error, code inbox.Code, field string) {
 	}
 }
 
-// equal compares records by what they mean: JSON objects without regard to
+// diff compares records by what they mean: JSON objects without regard to
 // space, nil lists as empty ones.
 func diff(want, got any) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b inbox.Object) bool {
