@@ -24,7 +24,7 @@ import (
 func (fs Fields) Parse(raw jsontext.Value) (Args, error) {
 	var p problems
 	values := p.members(fs, "", raw)
-	if len(p.sentences) > 0 {
+	if p.count > 0 {
 		return Args{}, p.err()
 	}
 	return Args{values}, nil
@@ -35,15 +35,22 @@ const maxInteger = 1<<53 - 1
 
 // problems collects what is wrong with arguments.
 type problems struct {
-	field     string // the first one at fault
-	sentences []string
+	count     int
+	field     string   // the first one at fault
+	sentences []string // the first few
 }
 
+// maxProblems is how many problems are told.
+const maxProblems = 10
+
 func (p *problems) add(path, format string, args ...any) {
-	if p.field == "" {
+	p.count++
+	if p.count == 1 {
 		p.field = path
 	}
-	p.sentences = append(p.sentences, path+" "+fmt.Sprintf(format, args...))
+	if p.count <= maxProblems {
+		p.sentences = append(p.sentences, path+" "+fmt.Sprintf(format, args...))
+	}
 }
 
 // wrong adds that the value at path is not what f says.
@@ -53,9 +60,8 @@ func (p *problems) wrong(path string, f *Field, given string) (any, bool) {
 }
 
 func (p *problems) err() error {
-	const shown = 10
-	s := strings.Join(p.sentences[:min(shown, len(p.sentences))], "; ")
-	if more := len(p.sentences) - shown; more > 0 {
+	s := strings.Join(p.sentences, "; ")
+	if more := p.count - maxProblems; more > 0 {
 		s += fmt.Sprintf("; and %d more problems", more)
 	}
 	return &inbox.Error{Code: inbox.CodeInvalid, Field: p.field, Message: s + "."}
@@ -215,13 +221,13 @@ func (p *problems) array(f *Field, path string, v jsontext.Value) (any, bool) {
 
 // object keeps the value as it was written.
 func (p *problems) object(f *Field, path string, v jsontext.Value) (any, bool) {
-	before := len(p.sentences)
+	before := p.count
 	if f.Members != nil {
 		p.members(f.Members, path, v)
 	} else {
 		p.open(path, v)
 	}
-	return v, len(p.sentences) == before
+	return v, p.count == before
 }
 
 // open checks an object that may have any members.
