@@ -70,7 +70,7 @@ func (c *Catalog) run(ctx context.Context, t *Tool, caller *access.Caller, raw j
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
-	return t.Run(ctx, &Call{Service: c.opts.Service, Caller: caller, Args: args, Now: c.opts.Now().UTC(), nonce: c.opts.Nonce})
+	return t.Run(ctx, &Call{Service: c.opts.Service, Caller: caller, Args: args, Now: c.opts.Now().UTC(), nonce: c.opts.Nonce()})
 }
 
 // failure is the result of a tool that failed with err. What broke is logged,

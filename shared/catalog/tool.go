@@ -46,7 +46,7 @@ type Call struct {
 	Caller  *access.Caller
 	Args    Args
 	Now     time.Time
-	nonce   func() string
+	nonce   string // of the marks around untrusted text, new for every call
 }
 
 // Output is what a tool answers.
@@ -101,7 +101,7 @@ func (c *Call) page() inbox.PageRequest {
 
 // mark wraps text that a stranger wrote, already cleaned, so that a model can
 // tell where it begins and ends.
-func (c *Call) mark(text string) string { return untrusted.Mark(text, c.nonce()) }
+func (c *Call) mark(text string) string { return untrusted.Mark(text, c.nonce) }
 
 // idField is a required id.
 func idField(name, description string) Field {

@@ -127,6 +127,20 @@ func TestEmailBody(t *testing.T) {
 	}
 }
 
+// Each answer has a nonce of its own, which no earlier answer gave away.
+func TestNonceIsNewForEveryCall(t *testing.T) {
+	n := 0
+	c := newTest(&fake{content: inbox.EmailContent{Text: new("x"), HTML: new("x")}}, func(o *Options) {
+		o.Nonce = func() string { n++; return fmt.Sprintf("nonce%d", n) }
+	})
+	for i := range 2 {
+		r := call(t, c, owner, "emails_get", `{"id":"`+id1+`","include_html":true}`)
+		if own := strings.Count(r.text(), fmt.Sprintf("nonce%d ", i+1)); own != 4 || n != i+1 {
+			t.Errorf("call %d: its nonce is in %d marks, %d nonces were made: %s", i, own, n, r.text())
+		}
+	}
+}
+
 func TestEmailHeadersAreBounded(t *testing.T) {
 	many := make([]inbox.Header, 300)
 	for i := range many {
