@@ -39,7 +39,7 @@ func (a *arrival) changes(email inbox.Email, newID func(time.Time) inbox.ID) []i
 		inboxstore.Insert(email),
 		inboxstore.Insert(a.workflowRun(newID(a.finished))),
 		inboxstore.Insert(a.event(newID(a.finished))),
-		inboxstore.Count(a.finished, "", inbox.UsageSum{Emails: 1}),
+		inboxstore.Count(a.ReceivedAt, "", inbox.UsageSum{Emails: 1}),
 	}
 	if a.ID != "" {
 		changes = append(changes, inboxstore.Claim(a.work(), a.id))

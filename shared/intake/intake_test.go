@@ -162,6 +162,15 @@ func (w *world) wantTrail(t *testing.T, e inbox.Email, slug string, run inbox.Ru
 	}
 }
 
+func TestEmailsCountForTheDayTheyArrived(t *testing.T) {
+	w := newWorld(t)
+	w.receive(t, message, func(d *Delivery) { d.ReceivedAt = noon.Add(-13 * time.Hour) })
+	usage, err := w.db.Usage(t.Context(), w.box.WorkspaceID, noon.AddDate(0, 0, -7), noon)
+	if err != nil || len(usage.ByDay) != 1 || usage.ByDay[0].Date != "2026-12-01" || usage.ByDay[0].Emails != 1 {
+		t.Errorf("usage %+v, %v; want one e-mail on 2026-12-01", usage.ByDay, err)
+	}
+}
+
 func TestBrokenMessagesAreKeptAsFailed(t *testing.T) {
 	for _, c := range []struct {
 		name, raw, reason string

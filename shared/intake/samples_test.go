@@ -2,49 +2,18 @@ package intake
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
-
-func TestImportFolder(t *testing.T) {
-	w := newWorld(t)
-	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
-	folder := fstest.MapFS{"a.eml": file(message), "sub/a.EML": file(message), "empty.eml": file(""), "notes.txt": file("no mail")}
-	for range 2 { // the second time adds nothing
-		if n, err := w.ImportFolder(t.Context(), w.box, folder); n != 3 || err != nil {
-			t.Errorf("imported %d, %v; want 3", n, err)
-		}
-	}
-	folder["a.eml"] = file(message + "PS: one more thing.\r\n")
-	folder["large.eml"] = file(strings.Repeat("x", MaxRaw+1))
-	n, err := w.ImportFolder(t.Context(), w.box, folder)
-	if e, ok := errors.AsType[*inbox.Error](err); n != 3 || !ok || e.Code != inbox.CodeLimit || !strings.Contains(err.Error(), "large.eml") {
-		t.Errorf("imported %d, %v; want 3, and an error for large.eml only", n, err)
-	}
-	if n := len(w.emails(t)); n != 4 {
-		t.Errorf("%d e-mails, want 4", n)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if n, err := w.ImportFolder(ctx, w.box, folder); n != 0 || !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end of the context: %d, %v", n, err)
-	}
-	if _, err := w.ImportFolder(t.Context(), w.box, os.DirFS(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
-	}
-}
 
 // Every sample message comes in, as it is, and answers in JSON. The samples
 // are not part of the project: CHECK_DATA names the folder with mail/samples.
@@ -60,15 +29,13 @@ func TestCheckDataSamples(t *testing.T) {
 		if err == nil && strings.EqualFold(path.Ext(name), ".eml") {
 			raw, readErr := fs.ReadFile(samples, name)
 			raws[string(raw)]++
+			w.receive(t, string(raw))
 			err = readErr
 		}
 		return err
 	})
 	if err != nil || len(raws) == 0 {
 		t.Fatalf("%d samples, %v", len(raws), err)
-	}
-	if _, err := w.ImportFolder(t.Context(), w.box, samples); err != nil {
-		t.Error(err)
 	}
 
 	failed := 0
