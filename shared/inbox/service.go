@@ -166,6 +166,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// ErrChanged is the cause of a conflict over a record that is not any more as
+// it was when it was read; test with errors.Is.
+var ErrChanged = errors.New("inbox: the record changed since it was read")
+
 // CodeOf returns the code of the [Error] in err, "" when there is none.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {

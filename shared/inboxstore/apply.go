@@ -13,13 +13,9 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
-// Errors of [DB.Apply]; test with errors.Is. Nothing was written.
-var (
-	// ErrChanged: a record is not any more as it was when it was read.
-	ErrChanged = errors.New("inboxstore: changed since it was read")
-	// ErrClaimed: the work of a [Claim] is somebody else's.
-	ErrClaimed = errors.New("inboxstore: already claimed")
-)
+// ErrClaimed is what [DB.Apply] returns when the work of a [Claim] is somebody
+// else's. Nothing was written.
+var ErrClaimed = errors.New("inboxstore: already claimed")
 
 // Change is one part of a transaction: see [DB.Apply].
 type Change func(*transaction) error
@@ -35,7 +31,7 @@ type transaction struct {
 // Apply carries out all changes in one workspace, or none: records of another
 // workspace are refused. A name that is taken is a conflict that names the
 // field; a record that changed since it was read is a conflict too, and
-// [ErrChanged]. An insertion or a claim that meets itself, because a client
+// [inbox.ErrChanged]. An insertion or a claim that meets itself, because a client
 // repeated a write whose reply was lost, has happened and is no error.
 func (db *DB) Apply(ctx context.Context, ws access.WorkspaceID, changes ...Change) error {
 	t := &transaction{space: space(ws), retention: db.opts.Retention}
@@ -223,7 +219,7 @@ func changed(p place) error {
 	return &inbox.Error{
 		Code:    inbox.CodeConflict,
 		Message: fmt.Sprintf("The %s changed in the meantime. Nothing was done.", p.noun),
-		Err:     ErrChanged,
+		Err:     inbox.ErrChanged,
 	}
 }
 

@@ -121,7 +121,7 @@ func TestAChangeOfWhatChangedIsRefused(t *testing.T) {
 			event := anEvent(f.ws, "inbox.changed", noon)
 			err := w.Apply(t.Context(), f.ws, Insert(event), change)
 			wantError(t, err, inbox.CodeConflict, "")
-			if !errors.Is(err, ErrChanged) {
+			if !errors.Is(err, inbox.ErrChanged) {
 				t.Errorf("error = %v, want ErrChanged", err)
 			}
 			_, err = w.SystemEvent(t.Context(), f.ws, event.ID)
@@ -148,7 +148,7 @@ func TestOfManyUpdatesOneWins(t *testing.T) {
 	for _, err := range errs {
 		if err == nil {
 			won++
-		} else if !errors.Is(err, ErrChanged) {
+		} else if !errors.Is(err, inbox.ErrChanged) {
 			t.Error(err)
 		}
 	}
