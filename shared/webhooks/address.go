@@ -18,8 +18,7 @@ func guard(allowLoopback bool) func(network, address string, c syscall.RawConn) 
 		if err != nil {
 			return errAddress
 		}
-		addr := ap.Addr().Unmap() // ::ffff:127.0.0.1 connects to 127.0.0.1
-		if addr.IsLoopback() && allowLoopback || ap.Port() == 443 && public(addr) {
+		if addr := ap.Addr(); addr.IsLoopback() && allowLoopback || ap.Port() == 443 && public(addr) {
 			return nil
 		}
 		return errAddress
@@ -50,30 +49,38 @@ var globalUnicast6 = netip.MustParsePrefix("2000::/3")
 
 // reserved are the IANA special-purpose ranges (RFC 6890 and its registries),
 // and others that are no receiver's.
-var reserved = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"),         // this network
-	netip.MustParsePrefix("10.0.0.0/8"),        // private
-	netip.MustParsePrefix("100.64.0.0/10"),     // shared by carriers; a cloud's metadata
-	netip.MustParsePrefix("127.0.0.0/8"),       // loopback
-	netip.MustParsePrefix("168.63.129.16/32"),  // a cloud's virtual host
-	netip.MustParsePrefix("169.254.0.0/16"),    // link local; metadata
-	netip.MustParsePrefix("172.16.0.0/12"),     // private
-	netip.MustParsePrefix("192.0.0.0/24"),      // protocol assignments; a cloud's metadata
-	netip.MustParsePrefix("192.0.2.0/24"),      // documentation
-	netip.MustParsePrefix("192.31.196.0/24"),   // AS112
-	netip.MustParsePrefix("192.52.193.0/24"),   // AMT
-	netip.MustParsePrefix("192.88.99.0/24"),    // 6to4 relay
-	netip.MustParsePrefix("192.168.0.0/16"),    // private
-	netip.MustParsePrefix("192.175.48.0/24"),   // AS112
-	netip.MustParsePrefix("198.18.0.0/15"),     // benchmarks
-	netip.MustParsePrefix("198.51.100.0/24"),   // documentation
-	netip.MustParsePrefix("203.0.113.0/24"),    // documentation
-	netip.MustParsePrefix("224.0.0.0/4"),       // multicast
-	netip.MustParsePrefix("240.0.0.0/4"),       // reserved; broadcast
-	netip.MustParsePrefix("2001::/23"),         // protocol assignments: Teredo, ORCHID, benchmarks
-	netip.MustParsePrefix("2001:db8::/32"),     // documentation
-	netip.MustParsePrefix("2002::/16"),         // 6to4
-	netip.MustParsePrefix("2620:4f:8000::/48"), // AS112
-	netip.MustParsePrefix("3ffe::/16"),         // 6bone, given back
-	netip.MustParsePrefix("3fff::/20"),         // documentation
+var reserved = prefixes(
+	"0.0.0.0/8",         // this network
+	"10.0.0.0/8",        // private
+	"100.64.0.0/10",     // shared by carriers; a cloud's metadata
+	"127.0.0.0/8",       // loopback
+	"168.63.129.16/32",  // a cloud's virtual host
+	"169.254.0.0/16",    // link local; metadata
+	"172.16.0.0/12",     // private
+	"192.0.0.0/24",      // protocol assignments; a cloud's metadata
+	"192.0.2.0/24",      // documentation
+	"192.31.196.0/24",   // AS112
+	"192.52.193.0/24",   // AMT
+	"192.88.99.0/24",    // 6to4 relay
+	"192.168.0.0/16",    // private
+	"192.175.48.0/24",   // AS112
+	"198.18.0.0/15",     // benchmarks
+	"198.51.100.0/24",   // documentation
+	"203.0.113.0/24",    // documentation
+	"224.0.0.0/4",       // multicast
+	"240.0.0.0/4",       // reserved; broadcast
+	"2001::/23",         // protocol assignments: Teredo, ORCHID, benchmarks
+	"2001:db8::/32",     // documentation
+	"2002::/16",         // 6to4
+	"2620:4f:8000::/48", // AS112
+	"3ffe::/16",         // 6bone, given back
+	"3fff::/20",         // documentation
+)
+
+func prefixes(texts ...string) []netip.Prefix {
+	ps := make([]netip.Prefix, len(texts))
+	for i, t := range texts {
+		ps[i] = netip.MustParsePrefix(t)
+	}
+	return ps
 }

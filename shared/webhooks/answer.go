@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -67,20 +66,16 @@ type hider struct {
 }
 
 func newHider(values []string) hider {
-	var texts []string
-	for _, v := range values {
-		// Some JSON encoders write "=" and "/" as escapes.
-		v = strings.TrimRight(v, "=")
-		if v != "" {
-			texts = append(texts, v, strings.ReplaceAll(v, "/", `\/`))
-		}
-	}
-	slices.SortFunc(texts, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // the longest wins
 	var pairs []string
 	longest := 0
-	for _, t := range texts {
-		pairs = append(pairs, t, "[removed]")
-		longest = max(longest, len(t))
+	for _, v := range values {
+		// Some JSON encoders escape "=", some "/".
+		v = strings.TrimRight(v, "=")
+		escaped := strings.ReplaceAll(v, "/", `\/`)
+		if v != "" {
+			pairs = append(pairs, v, "[removed]", escaped, "[removed]")
+			longest = max(longest, len(escaped))
+		}
 	}
 	return hider{strings.NewReplacer(pairs...), longest}
 }
