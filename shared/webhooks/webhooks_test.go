@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -284,9 +283,6 @@ func TestAnswerHeadersAreBounded(t *testing.T) {
 	}
 	if len(kept) != maxFields || len(kept["X-000"]) != maxFieldValue || strings.Contains(show(d), "s3cret") || strings.Contains(show(d), "long name") {
 		t.Errorf("%d fields: %s", len(kept), *d.ResponseHeaders)
-	}
-	if names := fieldNames(t, *d.ResponseHeaders); slices.Contains(names, "Set-Cookie") {
-		t.Errorf("fields %q", names)
 	}
 }
 
