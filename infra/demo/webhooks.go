@@ -33,10 +33,10 @@ func (s *Seeder) webhooks(ctx context.Context, ws access.WorkspaceID, processed 
 		}
 		ok := delivery(event, erp.ID, at)
 		ok.Status, ok.ResponseStatus, ok.ResponseBody = inbox.DeliverySuccess, new(int64(200)), new("ok")
-		ok.ResponseHeaders = inbox.Object(`{"Content-Type":"text/plain"}`)
+		ok.ResponseHeaders = new(inbox.Object(`{"Content-Type":"text/plain"}`))
 		bad := delivery(event, crm.ID, at)
 		bad.Status, bad.ResponseStatus, bad.ResponseBody = inbox.DeliveryFailed, new(int64(503)), new("<h1>503 Service Unavailable</h1>")
-		bad.ResponseHeaders = inbox.Object(`{"Content-Type":"text/html"}`)
+		bad.ResponseHeaders = new(inbox.Object(`{"Content-Type":"text/html"}`))
 		bad.Error = new("The receiver answered 503.")
 		if err := s.DB.Apply(ctx, ws, inboxstore.Insert(event), inboxstore.Insert(ok), inboxstore.Insert(bad)); err != nil {
 			return err

@@ -1,0 +1,82 @@
+// Package local runs the whole product on one machine: the same handlers as
+// the functions in the cloud, behind a small gateway that has the HTTP API's
+// routes, on the embedded store, with a demo workspace to try it on.
+//
+// It listens on loopback only and may import everything in shared and demo.
+package local
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+)
+
+// Config is what the environment decides.
+type Config struct {
+	Port       int              // PORT, default 3000; 0 takes a free one
+	DataDir    string           // DATA_DIR, default .data
+	ConfirmTTL time.Duration    // CONFIRM_TTL, default and at most five minutes (R14)
+	ReadOnly   bool             // READ_ONLY=1 lists and runs no writing tool
+	RateLimit  access.RateLimit // RATE_LIMIT, "20/60" or "off"
+}
+
+// maxConfirmTTL is how long a confirmation counts at most (R14).
+const maxConfirmTTL = 5 * time.Minute
+
+// ConfigFrom reads the configuration from environment variables. An error
+// names the variable and says what it takes.
+func ConfigFrom(getenv func(string) string) (Config, error) {
+	c := Config{Port: 3000, DataDir: ".data", ConfirmTTL: maxConfirmTTL}
+	var err error
+	if v := getenv("PORT"); v != "" {
+		if c.Port, err = strconv.Atoi(v); err != nil || c.Port < 0 || c.Port > 65535 {
+			return c, fmt.Errorf("PORT is %q: it takes a number from 0 to 65535", v)
+		}
+	}
+	if v := getenv("DATA_DIR"); v != "" {
+		c.DataDir = v
+	}
+	if v := getenv("CONFIRM_TTL"); v != "" {
+		if c.ConfirmTTL, err = time.ParseDuration(v); err != nil || c.ConfirmTTL <= 0 || c.ConfirmTTL > maxConfirmTTL {
+			return c, fmt.Errorf("CONFIRM_TTL is %q: it takes a duration over 0 and up to 5m, such as 90s", v)
+		}
+	}
+	switch v := getenv("READ_ONLY"); v {
+	case "", "0":
+	case "1":
+		c.ReadOnly = true
+	default:
+		return c, fmt.Errorf("READ_ONLY is %q: it takes 1 or 0", v)
+	}
+	if c.RateLimit, err = access.ParseLimit(getenv("RATE_LIMIT")); err != nil {
+		return c, fmt.Errorf("RATE_LIMIT: %w", err)
+	}
+	return c, nil
+}
+
+// listen opens the loopback address that the configuration names.
+func (c Config) listen() (net.Listener, error) {
+	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on port %d: %w; set PORT to another one", c.Port, err)
+	}
+	return ln, nil
+}
+
+// prepare makes the data directory, readable by its owner only.
+func (c Config) prepare() error {
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+		return fmt.Errorf("cannot make DATA_DIR: %w", err)
+	}
+	if err := os.Chmod(c.DataDir, 0o700); err != nil {
+		return fmt.Errorf("cannot protect DATA_DIR: %w", err)
+	}
+	return nil
+}
+
+func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }

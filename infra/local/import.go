@@ -1,0 +1,217 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
+)
+
+// Importing puts messages into an inbox from the command line. The embedded
+// store belongs to one process, so a running server takes them over a unix
+// socket in its data directory, which only its owner can open and no web page
+// can reach; of a stopped one, the command opens the store itself.
+
+// imported is what became of one message.
+type imported struct {
+	ID     inbox.ID          `json:"id"`
+	Status inbox.EmailStatus `json:"status"`
+	Reason string            `json:"reason,omitempty"` // why it failed
+}
+
+// receive puts one raw message into the inbox that ref names.
+func (d *data) receive(ctx context.Context, ref string, raw []byte) (imported, error) {
+	in, err := d.findInbox(ctx, ref)
+	if err != nil {
+		return imported{}, err
+	}
+	email, err := d.intake.Receive(ctx, intake.Delivery{Inbox: in, Raw: raw})
+	if err != nil {
+		return imported{}, err
+	}
+	out := imported{ID: email.ID, Status: email.Status}
+	if email.RejectionReason != nil {
+		out.Reason = *email.RejectionReason
+	}
+	return out, nil
+}
+
+// maxSocketPath is how long the path of a unix socket may be, in bytes.
+const maxSocketPath = 100
+
+// socketPath is where the running server takes imports.
+func socketPath(c Config) (string, error) {
+	path := c.path("import.sock")
+	if len(path) > maxSocketPath {
+		return "", fmt.Errorf("DATA_DIR is too long for a socket in it (%d bytes): choose a shorter one", len(path))
+	}
+	return path, nil
+}
+
+// listenForImports opens the socket, of this process alone: whoever owns the
+// store removes what an earlier process left.
+func listenForImports(c Config) (net.Listener, error) {
+	path, err := socketPath(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// importHandler takes one message per POST, for the inbox in the query.
+func importHandler(d *data) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, intake.MaxRaw+1))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+			return
+		}
+		out, err := d.receive(r.Context(), r.URL.Query().Get("inbox"), raw)
+		if err != nil {
+			http.Error(w, sentence(err), http.StatusUnprocessableEntity)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.MarshalWrite(w, out)
+	})
+}
+
+// sentence is what a person is told of an error.
+func sentence(err error) string {
+	if e, ok := errors.AsType[*inbox.Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// Import puts the message in the file at path, or each message in the folder
+// there, into the inbox that ref names: an address, id or external_id. It
+// tells out what became of each, and its error says how many were not taken.
+func Import(ctx context.Context, c Config, path, ref string, out io.Writer, log *slog.Logger) error {
+	if path == "" || ref == "" {
+		return errors.New("say what to import, and where to: FILE=message.eml or a folder, INBOX=address, id or external_id")
+	}
+	messages, err := messagesAt(path)
+	if err != nil {
+		return err
+	}
+	receive, done, err := c.receiver(log)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, m := range messages {
+		raw, err := os.ReadFile(m)
+		var got imported
+		if err == nil {
+			got, err = receive(ctx, ref, raw)
+		}
+		switch {
+		case err != nil:
+			failed++
+			fmt.Fprintf(out, "not taken  %s: %s\n", m, sentence(err))
+		case got.Reason != "":
+			fmt.Fprintf(out, "%-9s  %s as %s: %s\n", got.Status, m, got.ID, got.Reason)
+		default:
+			fmt.Fprintf(out, "%-9s  %s as %s\n", got.Status, m, got.ID)
+		}
+	}
+	err = done()
+	if failed > 0 {
+		err = errors.Join(err, fmt.Errorf("%d of %d messages were not taken", failed, len(messages)))
+	}
+	return err
+}
+
+// messagesAt returns the file at path, or all .eml files in the folder there.
+func messagesAt(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var found []string
+	err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && strings.EqualFold(filepath.Ext(p), ".eml") {
+			found = append(found, p)
+		}
+		return err
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s has no .eml files", path)
+	}
+	return found, err
+}
+
+// receiver returns what takes a message: the running server, or else the store
+// opened here, to be closed by done.
+func (c Config) receiver(log *slog.Logger) (receive func(context.Context, string, []byte) (imported, error), done func() error, err error) {
+	path, err := socketPath(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if conn, err := net.Dial("unix", path); err == nil {
+		conn.Close()
+		return overSocket(path), func() error { return nil }, nil
+	}
+	d, err := openData(c, "", log)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.receive, d.db.Close, nil
+}
+
+// overSocket hands messages to the server that listens there.
+func overSocket(path string) func(context.Context, string, []byte) (imported, error) {
+	client := &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		},
+	}}
+	return func(ctx context.Context, ref string, raw []byte) (got imported, err error) {
+		to := "http://local/import?inbox=" + url.QueryEscape(ref)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(raw))
+		if err != nil {
+			return got, err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return got, err
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return got, err
+		}
+		if resp.StatusCode != http.StatusOK {
+			return got, errors.New(strings.TrimSpace(string(body)))
+		}
+		return got, json.Unmarshal(body, &got)
+	}
+}

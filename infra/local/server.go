@@ -1,0 +1,140 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/server"
+)
+
+// identityProvider is the issuer that the metadata names: the address of the
+// identity provider that can be run beside the local server.
+const identityProvider = "http://127.0.0.1:3001"
+
+const (
+	// sweepEvery is how often the store forgets what expired.
+	sweepEvery = 10 * time.Minute
+	// drain is how long requests may finish when the server stops.
+	drain = 5 * time.Second
+)
+
+// Server is the whole product on one machine, listening but not yet serving.
+type Server struct {
+	URL string // where clients reach it, such as http://127.0.0.1:3000
+
+	data     *data
+	listener net.Listener // of clients
+	imports  net.Listener // of the import command
+	handler  http.Handler
+	log      *slog.Logger
+}
+
+// Open listens, opens the store and fills a new one with the demo. Serve it
+// or close it.
+func Open(ctx context.Context, c Config, log *slog.Logger) (*Server, error) {
+	l, err := c.listen()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{URL: "http://" + l.Addr().String(), listener: l, log: log}
+	if s.data, err = openData(c, s.URL, log); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	if err := s.open(ctx, c); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Server) open(ctx context.Context, c Config) (err error) {
+	if s.imports, err = listenForImports(c); err != nil {
+		return err
+	}
+	if err := s.data.seed(ctx); err != nil {
+		return err
+	}
+	gate, err := access.NewGate(access.Options{
+		Verifier: demoTokens{}, Directory: s.data.directory, PublicURL: s.URL,
+		AuthorizationServers: []string{identityProvider}, ResourceName: "Kobana Inbox (local)", Limit: c.RateLimit,
+	})
+	if err != nil {
+		return err
+	}
+	origins, err := access.ParseOrigins("loopback")
+	if err != nil {
+		return err
+	}
+	s.handler = onlyLoopback(gateway(server.Options{
+		Service: s.data.inboxes, Gate: gate, AllowOrigin: origins.Allow, ReadOnly: c.ReadOnly, Log: s.log,
+	}, s.data.links))
+	return nil
+}
+
+// gateway has the routes of the HTTP API in the cloud: each family at its own
+// address, everything else at the router's. Raw messages are S3's there.
+func gateway(o server.Options, links http.Handler) http.Handler {
+	families := server.Families(o)
+	mux := http.NewServeMux()
+	for name, family := range families {
+		mux.Handle("/mcp/"+name, family)
+	}
+	mux.Handle("GET /eml", links)
+	mux.Handle("/", server.Router(o, families))
+	return mux
+}
+
+// Serve answers requests, and imports, until the context ends; then it lets
+// the running ones finish and closes the store.
+func (s *Server) Serve(ctx context.Context) (err error) {
+	servers := []*http.Server{s.httpServer(s.handler), s.httpServer(importHandler(s.data))}
+	failed := make(chan error, len(servers))
+	for i, l := range []net.Listener{s.listener, s.imports} {
+		go func() { failed <- servers[i].Serve(l) }()
+	}
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	for {
+		select {
+		case <-sweep.C:
+			if _, err := s.data.db.Sweep(ctx, time.Now()); err != nil {
+				s.log.WarnContext(ctx, "sweep", "error", err)
+			}
+			continue
+		case err = <-failed:
+		case <-ctx.Done():
+		}
+		break
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	for _, h := range servers {
+		err = errors.Join(err, h.Shutdown(ending))
+	}
+	return errors.Join(err, s.Close())
+}
+
+func (s *Server) httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+}
+
+// Close stops listening and closes the store.
+func (s *Server) Close() error {
+	err := s.data.db.Close()
+	for _, l := range []net.Listener{s.listener, s.imports} {
+		if l == nil {
+			continue
+		}
+		if e := l.Close(); !errors.Is(e, net.ErrClosed) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
