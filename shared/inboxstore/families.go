@@ -78,10 +78,14 @@ var workspaces = family[Workspace]{
 	name: workspacesFamily, noun: "workspace",
 	key: func(r *Workspace) (access.WorkspaceID, inbox.ID) { return r.ID, inbox.ID(r.ID) },
 	names: func(_ space, r *Workspace) []name {
-		if r.ExternalID == nil {
-			return nil
+		names := []name{{"id", workspaceEntry(r.ID)}}
+		if r.ExternalID != nil {
+			names = append(names, name{"external_id", workspaceName(*r.ExternalID)})
 		}
-		return []name{{"external_id", workspaceName(*r.ExternalID)}}
+		return names
+	},
+	beside: func(_ space, r *Workspace) []store.Key {
+		return []store.Key{workspaceEntry(r.ID)}
 	},
 	tombstone: true,
 }

@@ -92,6 +92,13 @@ func workspaceName(externalID string) store.Key {
 	return store.Key{Partition: "workspace#" + part(externalID), Sort: "external_id"}
 }
 
+// allWorkspaces is the partition of the ids of all workspaces.
+const allWorkspaces = "workspaces"
+
+func workspaceEntry(id access.WorkspaceID) store.Key {
+	return store.Key{Partition: allWorkspaces, Sort: string(id)}
+}
+
 // join makes one key of parts such that different parts make different keys.
 func join(parts ...string) string {
 	for i := range parts {

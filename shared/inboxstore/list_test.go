@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,6 +262,10 @@ func TestListsOfWorkspaces(t *testing.T) {
 	}
 	if d := diff([]access.WorkspaceID{ids[0], ids[1], ids[3]}, got); d != "" {
 		t.Errorf("workspaces (-want +got):\n%s", d)
+	}
+	slices.Sort(got)
+	if d := diff(got, must[[]access.WorkspaceID](t)(w.WorkspaceIDs(t.Context()))); d != "" {
+		t.Errorf("all workspaces (-want +got):\n%s", d)
 	}
 }
 

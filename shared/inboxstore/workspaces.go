@@ -80,3 +80,16 @@ func (db *DB) Workspace(ctx context.Context, ids []access.WorkspaceID, ref strin
 func errNoWorkspace() error {
 	return inbox.Errorf(inbox.CodeNotFound, "id", "There is no such workspace among yours.")
 }
+
+// WorkspaceIDs returns the ids of all workspaces, oldest first. It is for the
+// operator's own work: no caller of a tool may learn of another's workspace.
+func (db *DB) WorkspaceIDs(ctx context.Context) ([]access.WorkspaceID, error) {
+	var ids []access.WorkspaceID
+	for item, err := range db.items(ctx, store.Query{Partition: allWorkspaces}) {
+		if err != nil {
+			return nil, failure(err, workspaces.noun, "")
+		}
+		ids = append(ids, access.WorkspaceID(item.Sort))
+	}
+	return ids, nil
+}
