@@ -48,10 +48,10 @@ func isBreak(r rune) bool {
 	return false
 }
 
-// Line returns s as one line of at most max characters, a … at its end when it
+// Line returns s as one line of at most limit characters, a … at its end when it
 // was longer. Invisible characters are gone, line breaks and blanks of any kind
 // are single spaces. Emoji made of several characters may fall apart.
-func Line(s string, max int) string {
+func Line(s string, limit int) string {
 	var line []rune
 	for _, r := range s {
 		switch {
@@ -61,21 +61,21 @@ func Line(s string, max int) string {
 			}
 		case !isInvisible(r):
 			line = append(line, r)
-			if len(line) > max {
-				return cutLine(line, max)
+			if len(line) > limit {
+				return cutLine(line, limit)
 			}
 		}
 	}
 	return string(trimSpaces(line))
 }
 
-// cutLine shortens line to max characters, without parting a mark or a skin
+// cutLine shortens line to limit characters, without parting a mark or a skin
 // tone from its base.
-func cutLine(line []rune, max int) string {
-	if max <= 0 {
+func cutLine(line []rune, limit int) string {
+	if limit <= 0 {
 		return ""
 	}
-	end := max - 1
+	end := limit - 1
 	for back := 0; back < 8 && end > 0 && unicode.In(line[end], unicode.M, unicode.Sk); back++ {
 		end--
 	}

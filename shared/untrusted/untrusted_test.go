@@ -57,6 +57,7 @@ func TestLine(t *testing.T) {
 		{"cut before a skin tone", "abc👍🏽d", 5, "abc…"},
 		{"spaces at the end are not counted", "abcde   ", 5, "abcde"},
 		{"marks without end", "a" + strings.Repeat("\u0301", 50), 20, "a" + strings.Repeat("\u0301", 10) + "…"},
+		{"nothing but marks", "\u0301\u0301\u0301", 2, "…"},
 		{"no room", "abc", 0, ""},
 		{"room for one", "abc", 1, "…"},
 	} {
