@@ -18,24 +18,22 @@ func queryInput(q store.Query) (in *dynamodb.QueryInput, to string, ok bool) {
 	q.After = ""
 	from, to := q.Range()
 
-	sort := ""
-	values := map[string]types.AttributeValue{":pk": text(q.Partition)}
-	prefixFrom, prefixTo := store.Query{Prefix: q.Prefix}.Range()
-	switch {
-	case from == prefixFrom && to == prefixTo && q.Prefix != "":
-		sort, values[":prefix"] = "begins_with(sk, :prefix)", text(q.Prefix)
-	case len(to) > store.MaxSortBytes:
-		return nil, "", false // what is above the longest prefix is no key with it
-	case from != "" && to != "":
-		sort, values[":from"], values[":to"] = "sk BETWEEN :from AND :to", text(from), text(to)
-	case from != "":
-		sort, values[":from"] = "sk >= :from", text(from)
-	case to != "":
-		sort, values[":to"] = "sk < :to", text(to)
-	}
 	condition := "pk = :pk"
-	if sort != "" {
-		condition += " AND " + sort
+	values := map[string]types.AttributeValue{":pk": text(q.Partition)}
+	_, prefixTo := store.Query{Prefix: q.Prefix}.Range()
+	switch { // no bound is longer than a sort key but prefixTo, below which are only keys with the prefix
+	case q.Prefix != "" && from == q.Prefix && to == prefixTo:
+		condition += " AND begins_with(sk, :from)"
+		values[":from"] = text(from)
+	case from != "" && to != "":
+		condition += " AND sk BETWEEN :from AND :to"
+		values[":from"], values[":to"] = text(from), text(to)
+	case from != "":
+		condition += " AND sk >= :from"
+		values[":from"] = text(from)
+	case to != "":
+		condition += " AND sk < :to"
+		values[":to"] = text(to)
 	}
 	in = &dynamodb.QueryInput{
 		KeyConditionExpression:    &condition,
