@@ -2,6 +2,8 @@ package inbox
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -20,46 +22,59 @@ type Service interface {
 //
 // Records to change are passed as they were read ("was"). When one is not in
 // that state any more the change does nothing and returns a conflict that
-// [ErrChanged] matches. Errors that a caller can act on are [*Error]s, and say
-// that nothing was changed.
+// [ErrChanged] matches; one that is gone is not_found. Of "now", what an update
+// says that it changes is taken, and the rest is left as it was. Errors that a
+// caller can act on are [*Error]s, and say that nothing was changed.
 type Writer interface {
+	Editor
+	Actions
+}
+
+// Editor is the part of [Writer] whose effects stay in the house.
+type Editor interface {
+	// UpdateWorkspace changes the actor's workspace: label, e-mail prefix,
+	// locale, limits and both metadata.
 	UpdateWorkspace(ctx context.Context, by Actor, was, now Workspace) (Workspace, error)
 
 	// CreateInbox makes an inbox of the draft: its id, times and what is left
-	// empty (external_id, e-mail address) are made here.
+	// empty (external_id, e-mail address, attachment limits) are made here. It
+	// is active.
 	CreateInbox(ctx context.Context, by Actor, draft Inbox) (Inbox, error)
+	// UpdateInbox changes label, agent, status, filters and attachment rules.
 	UpdateInbox(ctx context.Context, by Actor, was, now Inbox) (Inbox, error)
 	// DeleteInbox also switches off the webhooks that are bound to the inbox:
 	// without it they would be told of every inbox.
 	DeleteInbox(ctx context.Context, by Actor, was Inbox) error
 	// BoundWebhooks counts those webhooks.
 	BoundWebhooks(ctx context.Context, ws access.WorkspaceID, inbox ID) (int, error)
-	// SetRecipients changes who may send to an inbox.
+	// SetRecipients changes who may send to an inbox: these addresses, each
+	// once without regard to case, or anyone when there are none.
 	SetRecipients(ctx context.Context, by Actor, was Inbox, allowed []string) (Inbox, error)
 
+	// CreateAgent makes an agent of the draft, with an id, times and, if it has
+	// none, an external_id.
 	CreateAgent(ctx context.Context, by Actor, draft Agent) (Agent, error)
+	// UpdateAgent changes label, model, system message and skills.
 	UpdateAgent(ctx context.Context, by Actor, was, now Agent) (Agent, error)
 	// DeleteAgent also takes the agent from the inboxes that it reads.
 	DeleteAgent(ctx context.Context, by Actor, was Agent) error
 	// AgentInboxes counts those inboxes.
 	AgentInboxes(ctx context.Context, ws access.WorkspaceID, agent ID) (int, error)
 
-	// CreateWebhook also makes the secret that signs its deliveries.
+	// CreateWebhook makes an active webhook of the draft, as CreateAgent does,
+	// and the secret that signs its deliveries. Without subscribed events it is
+	// told of every one.
 	CreateWebhook(ctx context.Context, by Actor, draft Webhook, c Credentials) (w Webhook, secret string, err error)
+	// UpdateWebhook changes label, URL, inbox, subscribed events and status.
+	// One with auth cannot change its host: that is a conflict.
 	UpdateWebhook(ctx context.Context, by Actor, was, now Webhook) (Webhook, error)
 	DeleteWebhook(ctx context.Context, by Actor, was Webhook) error
 	// RotateSecret makes a new signing secret; the one before it goes on
 	// signing beside it until oldValidUntil.
 	RotateSecret(ctx context.Context, by Actor, was Webhook) (secret string, oldValidUntil time.Time, err error)
-	// TestWebhook sends a webhook.test event and returns its delivery.
-	TestWebhook(ctx context.Context, by Actor, was Webhook) (Delivery, error)
-	// ReplayDelivery sends the event of a delivery again, as a new delivery.
-	ReplayDelivery(ctx context.Context, by Actor, webhook Webhook, was Delivery) (Delivery, error)
 
-	// ReprocessEmail takes the stored raw message through the inbox's rules and
-	// pipeline again.
-	ReprocessEmail(ctx context.Context, by Actor, was Email) (WorkflowRun, error)
-	// DeleteEmail removes the e-mail, its body and its raw message.
+	// DeleteEmail removes the e-mail, its body, its raw message and what agents
+	// wrote about it.
 	DeleteEmail(ctx context.Context, by Actor, was Email) error
 
 	// Secret returns what may be known of one secret. It is here because only
@@ -73,6 +88,18 @@ type Writer interface {
 	// Record leaves a system event of something that was not done: a declined,
 	// replayed or refused confirmation.
 	Record(ctx context.Context, by Actor, o Outcome) error
+}
+
+// Actions is the part of [Writer] that sends something out or puts an agent to
+// work.
+type Actions interface {
+	// TestWebhook sends a webhook.test event and returns its delivery.
+	TestWebhook(ctx context.Context, by Actor, was Webhook) (Delivery, error)
+	// ReplayDelivery sends the event of a delivery again, as a new delivery.
+	ReplayDelivery(ctx context.Context, by Actor, webhook Webhook, was Delivery) (Delivery, error)
+	// ReprocessEmail takes the stored raw message through the inbox's rules and
+	// pipeline again.
+	ReprocessEmail(ctx context.Context, by Actor, was Email) (WorkflowRun, error)
 }
 
 // Actor is who changes something, and how: what its system event says.
@@ -103,7 +130,7 @@ const (
 )
 
 // Credentials are what a webhook's requests authenticate with. They go in and
-// never come out.
+// never come out, and do not print.
 type Credentials struct {
 	BasicUser     string `json:"auth_basic_user,omitempty"`
 	BasicPassword string `json:"auth_basic_password,omitempty"`
@@ -111,3 +138,9 @@ type Credentials struct {
 	HeaderKey     string `json:"auth_header_key,omitempty"`
 	HeaderValue   string `json:"auth_header_value,omitempty"`
 }
+
+// Format prints nothing of the credentials, whatever the verb.
+func (Credentials) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[credentials]") }
+
+// LogValue logs nothing of the credentials.
+func (Credentials) LogValue() slog.Value { return slog.StringValue("[credentials]") }
