@@ -109,11 +109,11 @@ func (a *attempts) IsErrorRetryable(err error) bool {
 // refused reports whether an attempt surely wrote nothing: DynamoDB said so,
 // or it was never reached.
 func refused(err error) bool {
-	if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok {
-		return answer.HTTPStatusCode() >= 400 && answer.HTTPStatusCode() < http.StatusInternalServerError
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+		return true
 	}
-	dial, ok := errors.AsType[*net.OpError](err)
-	return ok && dial.Op == "dial"
+	answer, ok := errors.AsType[*awshttp.ResponseError](err) // of status 0 when there was none
+	return ok && answer.HTTPStatusCode() >= 400 && answer.HTTPStatusCode() < http.StatusInternalServerError
 }
 
 // retryableConflict adds to what the SDK finds worth another attempt: a write

@@ -67,7 +67,7 @@ func TestWhatGoesWrongIsTold(t *testing.T) {
 		{"an item that grew too large", refuse(400, "ValidationException", "Item size to update has exceeded the maximum allowed size"), store.ErrLimit, false, 1},
 		{"no permission", refuse(400, "AccessDeniedException", "User is not authorized"), errOther, false, 1},
 		{"no such table", refuse(400, "ResourceNotFoundException", "Requested resource not found"), errOther, false, 1},
-		{"another address", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }, errOther, true, 1},
+		{"another address", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, errOther, true, 1},
 	}
 	for _, c := range cases {
 		for _, call := range calls {
@@ -97,6 +97,9 @@ func TestNobodyListens(t *testing.T) {
 			f := newFake(t, ok)
 			f.close()
 			wantKind(t, call.do(t.Context(), f.table(patient)), store.ErrUnavailable)
+			if n := f.retries.Load(); n != 2 {
+				t.Errorf("%d attempts more, want 2", n)
+			}
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type fake struct {
 	url     string
 	close   func()
 	replies []reply
+	retries atomic.Int32
 
 	mu       sync.Mutex
 	requests []request
@@ -82,12 +84,19 @@ func (f *fake) table(attempt time.Duration) *dynamo.Table {
 	client := dynamo.NewClient(dynamo.Options{
 		Region: "sa-east-1", Endpoint: f.url, Credentials: aws.CredentialsProviderFunc(testCredentials), AttemptTimeout: attempt,
 	})
-	return dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.Retryer = eager{o.Retryer} }), "items")
+	return dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.Retryer = eager{o.Retryer, f} }), "items")
 }
 
-type eager struct{ aws.Retryer }
+// eager is a retryer that counts instead of waiting.
+type eager struct {
+	aws.Retryer
+	*fake
+}
 
-func (eager) RetryDelay(int, error) (time.Duration, error) { return 0, nil }
+func (e eager) RetryDelay(int, error) (time.Duration, error) {
+	e.retries.Add(1)
+	return 0, nil
+}
 
 // patient is longer than any answer takes, brief is not.
 const (

@@ -76,6 +76,17 @@ func TestAQueryIsOneCallForItsRange(t *testing.T) {
 	}
 }
 
+func TestAGetIsOneConsistentCall(t *testing.T) {
+	f := newFake(t, ok)
+	got, err := f.table(patient).Get(t.Context(), key)
+	if diff := cmp.Diff(old, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if calls := f.got(); len(calls) != 1 || calls[0].operation != "GetItem" || !calls[0].ConsistentRead {
+		t.Errorf("Get sends %+v", calls)
+	}
+}
+
 func TestAnEmptyRangeIsNoCall(t *testing.T) {
 	last := strings.Repeat("k", store.MaxSortBytes-1) + "\x7f"
 	for _, q := range []store.Query{

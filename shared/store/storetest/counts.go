@@ -15,9 +15,15 @@ func countRules() []rule {
 			write(t, table, store.Add(key("a"), counts, second))
 			wantItem(t, table, store.Item{Key: key("a"), Counts: counts, Expires: second})
 		}},
-		{"Add without counts creates an empty item", func(t *testing.T, table store.Table) {
-			write(t, table, store.Add(key("a"), nil, time.Time{}))
+		{"Add without counts creates an empty item, or changes nothing", func(t *testing.T, table store.Table) {
+			nothing := []store.Op{store.Add(key("a"), nil, time.Time{}), store.Add(key("b"), nil, time.Time{}), store.Add(key("c"), nil, time.Time{})}
+			write(t, table, store.Put(full("c")))
+			write(t, table, nothing[0])
+			write(t, table, nothing...)
+			write(t, table, nothing[2])
 			wantItem(t, table, store.Item{Key: key("a")})
+			wantItem(t, table, store.Item{Key: key("b")})
+			wantItem(t, table, full("c"))
 		}},
 		{"Add changes its counts and keeps the rest", func(t *testing.T, table store.Table) {
 			want := item("a", "kept")

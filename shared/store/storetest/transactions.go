@@ -20,6 +20,7 @@ func transactionRules() []rule {
 				store.Add(key("count"), map[string]int64{"n": 2}, time.Time{}),
 				store.Check(key("checked"), store.Present()),
 				store.Check(key("nothing"), store.Absent()),
+				store.Check(key("whatever"), store.Condition{}),
 			)
 			wantItem(t, table, item("new", "1"))
 			wantItem(t, table, other)
