@@ -1,0 +1,113 @@
+package lambdahttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
+)
+
+// throttleWaits are the pauses before a throttled call is repeated; each is
+// cut short by up to a half, so that callers spread.
+var throttleWaits = [...]time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 900 * time.Millisecond}
+
+// Invoker calls Lambda functions; [lambda.Client] is one.
+type Invoker interface {
+	Invoke(ctx context.Context, in *lambda.InvokeInput, options ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+}
+
+// Forwarder hands requests on to another function that a [Handler] runs: it
+// passes the original event unchanged and the function's answer back unparsed.
+// Where a request is not the event's own, as the items of a batch, it makes an
+// event for it.
+//
+// A call is made once: a lost answer must not run it twice. Only a throttled
+// one, which never began, is repeated. Whatever fails is answered with an HTTP
+// error that holds a JSON-RPC error with the caller's id.
+type Forwarder struct {
+	Invoker  Invoker
+	Function string       // the name or ARN of the function
+	Log      *slog.Logger // told why a call failed; nil: nobody is
+}
+
+// ServeHTTP implements [http.Handler].
+func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		unreadable.write(w, nil)
+		return
+	}
+	payload, err := f.invoke(ctx, eventFor(r, body))
+	if err == nil {
+		err = writeEncoded(w, payload)
+	}
+	if err != nil {
+		telemetry.Count(ctx, telemetry.ForwardFailures, 1)
+		orDiscard(f.Log).ErrorContext(ctx, "a family did not answer", "family", f.Function, "cause", err)
+		faultOf(ctx, err).write(w, callerID(body))
+	}
+}
+
+// eventFor is the event that r came with, if r is the request in it, or else
+// one made for r. The original belongs to aws-lambda-go, which uses it anew
+// after this invocation; a cancelled call may still be reading then.
+func eventFor(r *http.Request, body []byte) []byte {
+	if o := originFrom(r.Context()); o.payload != nil && bytes.Equal(o.body, body) {
+		return bytes.Clone(o.payload)
+	}
+	return encodeEvent(r, body)
+}
+
+// invoke calls the function and returns what it answered.
+func (f *Forwarder) invoke(ctx context.Context, event []byte) ([]byte, error) {
+	in := &lambda.InvokeInput{FunctionName: &f.Function, InvocationType: types.InvocationTypeRequestResponse, Payload: event}
+	out, err := f.Invoker.Invoke(ctx, in, once)
+	for _, wait := range throttleWaits {
+		if !isThrottled(err) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(wait - rand.N(wait/2)):
+		}
+		out, err = f.Invoker.Invoke(ctx, in, once)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if kind := aws.ToString(out.FunctionError); kind != "" {
+		return nil, fmt.Errorf("the function failed (%s): %.1000s", kind, out.Payload)
+	}
+	return out.Payload, nil
+}
+
+// once keeps the SDK from repeating a call.
+func once(o *lambda.Options) { o.Retryer = aws.NopRetryer{} }
+
+func isThrottled(err error) bool {
+	_, ok := errors.AsType[*types.TooManyRequestsException](err)
+	return ok
+}
+
+func faultOf(ctx context.Context, err error) fault {
+	switch {
+	case isThrottled(err):
+		return throttled
+	case ctx.Err() != nil:
+		return timedOut
+	}
+	return lost
+}
