@@ -1,6 +1,9 @@
 package inbox
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The slugs of system events of mail: those that webhooks can be told of.
 const (
@@ -48,9 +51,16 @@ func (o Outcome) Slug() string {
 	return "confirmation." + strings.TrimPrefix(string(o), "confirmation_")
 }
 
-// AllEvents is what a webhook subscribes to that wants every event, those to
-// come included.
+// AllEvents is what a webhook subscribes to that wants all of [WebhookEvents],
+// those to come included.
 const AllEvents = "*"
+
+// Subscribes reports whether the webhook wants to be told of events with that
+// slug.
+func (w *Webhook) Subscribes(slug string) bool {
+	wants := func(s string) bool { return slices.Contains(w.SubscribedEvents, s) }
+	return slices.Contains(WebhookEvents(), slug) && (wants(slug) || wants(AllEvents))
+}
 
 // WebhookEvents returns the slugs that a webhook may subscribe to, beside
 // [AllEvents].

@@ -260,8 +260,8 @@ type Webhook struct {
 	Label               string             `json:"label"`
 	URL                 string             `json:"url"`
 	Auth                WebhookAuth        `json:"auth"`
-	SubscribedEvents    []string           `json:"subscribed_events"` // "*": every event
-	ConsecutiveFailures int64              `json:"consecutive_failures"`
+	SubscribedEvents    []string           `json:"subscribed_events"`    // "*": every event
+	ConsecutiveFailures int64              `json:"consecutive_failures"` // moves by itself, and leaves UpdatedAt alone
 	CreatedAt           time.Time          `json:"created_at"`
 	UpdatedAt           time.Time          `json:"updated_at"`
 }

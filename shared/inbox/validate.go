@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/mail"
@@ -48,7 +49,7 @@ const (
 // Validate returns an [*Error] that names the first field that no workspace can
 // have so.
 func (w *Workspace) Validate() error {
-	return first(
+	return cmp.Or(
 		label(w.Label),
 		check("email_prefix", len(w.EmailPrefix) <= MaxEmailPrefix && prefix.MatchString(w.EmailPrefix),
 			"The e-mail prefix must be 1 to %d of a-z and 0-9, with single hyphens between them.", MaxEmailPrefix),
@@ -67,7 +68,7 @@ func (w *Workspace) Validate() error {
 func (i *Inbox) Validate() error {
 	_, filters := ParseFilters(i.Filters)
 	_, recipients := Recipients(i.AllowedRecipients)
-	return first(
+	return cmp.Or(
 		label(i.Label),
 		check("email", IsAddress(i.Email), "The address of an inbox must be an e-mail address."),
 		status(i.Status),
@@ -84,7 +85,7 @@ func (i *Inbox) Validate() error {
 // Validate is [Workspace.Validate] for an agent. Whether there is such a model
 // is for [CheckModel].
 func (a *Agent) Validate() error {
-	return first(
+	return cmp.Or(
 		label(a.Label),
 		check("system_message", len(a.SystemMessage) <= MaxSystemMessage && utf8.ValidString(a.SystemMessage),
 			"The system message must be text of at most %d bytes.", MaxSystemMessage),
@@ -98,7 +99,7 @@ func (a *Agent) Validate() error {
 func (w *Webhook) Validate() error {
 	known := append(WebhookEvents(), AllEvents)
 	unknown := func(slug string) bool { return !slices.Contains(known, slug) }
-	return first(
+	return cmp.Or(
 		label(w.Label),
 		status(w.Status),
 		check("subscribed_events", len(w.SubscribedEvents) > 0 && !slices.ContainsFunc(w.SubscribedEvents, unknown),
@@ -108,7 +109,7 @@ func (w *Webhook) Validate() error {
 
 // Validate is [Workspace.Validate] for a secret.
 func (s *Secret) Validate() error {
-	return first(
+	return cmp.Or(
 		check("name", secretName.MatchString(s.Name), "The name of a secret must be 1 to 64 letters, digits and _ . - and begin with a letter."),
 		check("description", s.Description == nil || isText(*s.Description) && utf8.RuneCountInString(*s.Description) <= MaxDescription,
 			"The description must be text of at most %d characters, or null for none.", MaxDescription),
@@ -206,16 +207,6 @@ func check(field string, ok bool, format string, args ...any) error {
 // invalid is an error in a field of what was to be written.
 func invalid(field, format string, args ...any) *Error {
 	return Errorf(CodeInvalid, field, "%s Nothing was changed.", fmt.Sprintf(format, args...))
-}
-
-// first returns the first error that there is.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // oneOf lists what there is to choose from.

@@ -24,6 +24,7 @@ type Change func(*transaction) error
 type transaction struct {
 	space     space
 	retention time.Duration
+	seal      func(k store.Key, value any) ([]byte, error)
 	ops       []store.Op
 	refusals  []error // for each op, what it means that its condition does not hold
 }
@@ -35,6 +36,7 @@ type transaction struct {
 // repeated a write whose reply was lost, has happened and is no error.
 func (db *DB) Apply(ctx context.Context, ws access.WorkspaceID, changes ...Change) error {
 	t := &transaction{space: space(ws), retention: db.opts.Retention}
+	t.seal = func(k store.Key, value any) ([]byte, error) { return db.seal(ctx, k, value) }
 	for _, change := range changes {
 		if err := change(t); err != nil {
 			return err
@@ -130,22 +132,15 @@ func Content(email inbox.ID, c inbox.EmailContent) Change {
 	}
 }
 
-// Confidential keeps what no reader of records may see beside the webhook or
-// secret of that id, replacing what was there: signing secrets, credentials,
-// values.
-func Confidential(of inbox.ID, value []byte) Change {
-	return func(t *transaction) error {
-		t.add(store.Put(store.Item{Key: t.space.confidential(of), Value: value}), nil)
-		return nil
-	}
-}
-
 // Claim makes sure that the named work is done once in a workspace: the
 // transaction fails with [ErrClaimed] if it was claimed before. By is the
 // record that stands for the work; the claim lasts as long as an e-mail.
-func Claim(work string, by inbox.ID) Change {
+func Claim(work string, by inbox.ID) Change { return claim(work, by, ErrClaimed) }
+
+// claim is [Claim] with what a claim made before means.
+func claim(work string, by inbox.ID, refusal error) Change {
 	return func(t *transaction) error {
-		t.add(store.Put(store.Item{Key: t.space.claim(work), Value: []byte(by), Expires: t.expires(by)}, store.Absent()), ErrClaimed)
+		t.add(store.Put(store.Item{Key: t.space.claim(work), Value: []byte(by), Expires: t.expires(by)}, store.Absent()), refusal)
 		return nil
 	}
 }

@@ -1,18 +1,22 @@
-// Package inboxstore is the domain on a store: [DB] implements inbox.Reader,
-// and [DB.Apply] writes any number of [Change]s in one transaction.
+// Package inboxstore is the domain on a store: [DB] implements inbox.Reader and
+// inbox.Editor. Beneath them, [DB.Apply] writes any number of [Change]s in one
+// transaction, and [DB.Audited] does so in a person's name.
 //
 // A record lives as an item in the partition of its family, and as a copy in
 // one partition for each way to list it; families.go says which those are, and
 // keys.go makes their keys. Nothing scans: a list reads one partition, newest
 // first, because ids are UUIDv7.
 //
-// It may import inbox, access (for ids) and store.
+// It may import inbox, access (for ids), store, and webhooks (for what signs and
+// authenticates deliveries).
 package inboxstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -22,6 +26,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 // Options configure a [DB].
@@ -34,21 +39,46 @@ type Options struct {
 	// Retention is how long e-mails are kept, from when they were received; 0
 	// is for ever. The raw messages are the blob store's to expire likewise.
 	Retention time.Duration
-	Now       func() time.Time // default time.Now
+	// Keys are asked for the keys of 32 bytes that seal what is confidential:
+	// the first one seals, all of them open. They are asked each time, so that
+	// a start needs none. Without them, nothing confidential can be written.
+	Keys func(ctx context.Context) ([][]byte, error)
+	// CheckURL says by an [*inbox.Error] why deliveries cannot go to a URL;
+	// default that of a webhooks.Sender in the cloud.
+	CheckURL func(url string) error
+	Domain   string           // of inboxes' addresses; default [DefaultDomain]
+	Now      func() time.Time // default time.Now
+	Log      *slog.Logger     // default slog.Default
 }
+
+// DefaultDomain is where inboxes have their addresses.
+const DefaultDomain = "inbox.kobana.com.br"
 
 // DB is the domain's records in one table.
 type DB struct{ opts Options }
 
-var _ inbox.Reader = (*DB)(nil)
+var (
+	_ inbox.Reader = (*DB)(nil)
+	_ inbox.Editor = (*DB)(nil)
+)
 
 // New returns the domain on a store.
 func New(o Options) *DB {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.CheckURL == nil {
+		o.CheckURL = webhooks.New(webhooks.Options{}).CheckURL
+	}
+	o.Domain = cmp.Or(o.Domain, DefaultDomain)
 	return &DB{opts: o}
 }
+
+// now is the time as records have it.
+func (db *DB) now() time.Time { return db.opts.Now().UTC().Truncate(time.Millisecond) }
 
 // Stored is a record as it was read, with the version that a change of it is
 // conditioned on.

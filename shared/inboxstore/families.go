@@ -52,6 +52,9 @@ type family[T Record] struct {
 	names func(s space, r *T) []name
 	// beside, when set, are the items that go when the record is deleted.
 	beside func(s space, r *T) []store.Key
+	// still, when set, takes out what moves by itself: it makes no other state of
+	// the record.
+	still func(r *T)
 	// tombstone: a deleted record is kept out of sight, with its names.
 	tombstone bool
 	// retained: the record expires after the retention period.
@@ -87,12 +90,14 @@ var workspaces = family[Workspace]{
 	beside: func(_ space, r *Workspace) []store.Key {
 		return []store.Key{workspaceEntry(r.ID)}
 	},
+	still:     func(r *Workspace) { r.MonthlyCostUsed, r.MonthlyEmailsUsed = 0, 0 },
 	tombstone: true,
 }
 
 var inboxes = family[inbox.Inbox]{
 	name: inbox.Inboxes, noun: "inbox",
 	key:        func(r *inbox.Inbox) (access.WorkspaceID, inbox.ID) { return r.WorkspaceID, r.ID },
+	indexes:    []index[inbox.Inbox]{{name: "agent", of: func(r *inbox.Inbox) string { return text(r.AgentID) }}},
 	externalID: func(r *inbox.Inbox) *string { return r.ExternalID },
 	names: func(_ space, r *inbox.Inbox) []name {
 		return []name{{"email", address(r.Email)}}
@@ -140,13 +145,15 @@ var workflowRuns = family[inbox.WorkflowRun]{
 	},
 }
 
-var webhooks = family[inbox.Webhook]{
+var hooks = family[inbox.Webhook]{
 	name: inbox.Webhooks, noun: "webhook",
 	key:        func(r *inbox.Webhook) (access.WorkspaceID, inbox.ID) { return r.WorkspaceID, r.ID },
+	indexes:    []index[inbox.Webhook]{{name: "inbox", of: func(r *inbox.Webhook) string { return text(r.InboxID) }}},
 	externalID: func(r *inbox.Webhook) *string { return r.ExternalID },
 	beside: func(s space, r *inbox.Webhook) []store.Key {
 		return []store.Key{s.confidential(r.ID)}
 	},
+	still:     func(r *inbox.Webhook) { r.ConsecutiveFailures = 0 },
 	tombstone: true,
 }
 
@@ -164,12 +171,7 @@ var systemEvents = family[inbox.SystemEvent]{
 	name: inbox.SystemEvents, noun: "system event",
 	key: func(r *inbox.SystemEvent) (access.WorkspaceID, inbox.ID) { return r.WorkspaceID, r.ID },
 	indexes: []index[inbox.SystemEvent]{
-		{name: "email", of: func(r *inbox.SystemEvent) string {
-			if r.EmailID == nil {
-				return ""
-			}
-			return string(*r.EmailID)
-		}},
+		{name: "email", of: func(r *inbox.SystemEvent) string { return text(r.EmailID) }},
 		{name: "slug", of: func(r *inbox.SystemEvent) string { return r.Slug }},
 	},
 }
@@ -184,6 +186,14 @@ var secrets = family[inbox.Secret]{
 	beside: func(s space, r *inbox.Secret) []store.Key {
 		return []store.Key{s.confidential(r.ID), s.name(secretsFamily, "name", r.Name)}
 	},
+}
+
+// text is an id that may be missing, as the value of an index.
+func text(id *inbox.ID) string {
+	if id == nil {
+		return ""
+	}
+	return string(*id)
 }
 
 // familyOf returns the family of a type of record.
@@ -203,7 +213,7 @@ func familyOf[T Record]() family[T] {
 	case inbox.WorkflowRun:
 		f = workflowRuns
 	case inbox.Webhook:
-		f = webhooks
+		f = hooks
 	case inbox.Delivery:
 		f = deliveries
 	case inbox.SystemEvent:

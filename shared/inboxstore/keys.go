@@ -61,6 +61,9 @@ func (s space) claim(work string) store.Key {
 	return store.Key{Partition: s.partition("claims"), Sort: part(work)}
 }
 
+// turns is where the changes of what a workspace has are counted.
+func (s space) turns() store.Key { return store.Key{Partition: s.partition("turns"), Sort: "turn"} }
+
 // usage is the partition of the daily counters; their sort keys are the day
 // and the model.
 func (s space) usage() string { return s.partition("usage") }
@@ -94,6 +97,14 @@ func workspaceName(externalID string) store.Key {
 
 // allWorkspaces is the partition of the ids of all workspaces.
 const allWorkspaces = "workspaces"
+
+// allErasures is the partition of the e-mails, of all workspaces, whose erasure
+// is not finished.
+const allErasures = "erasures"
+
+func (s space) erasure(email inbox.ID) store.Key {
+	return store.Key{Partition: allErasures, Sort: join(string(s), string(email))}
+}
 
 func workspaceEntry(id access.WorkspaceID) store.Key {
 	return store.Key{Partition: allWorkspaces, Sort: string(id)}

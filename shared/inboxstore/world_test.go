@@ -1,6 +1,8 @@
 package inboxstore
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -33,12 +35,18 @@ func newWorld(t testing.TB, options ...func(*Options)) *world {
 	}
 	t.Cleanup(func() { blobs.Close() })
 	w := &world{table: storetest.NewFault(storetest.Temp(t).Table("data")), now: noon}
-	o := Options{Table: w.table, Blobs: blobs, Now: func() time.Time { return w.now }}
+	o := Options{Table: w.table, Blobs: blobs, Now: func() time.Time { return w.now }, Keys: staticKeys(testKey)}
 	for _, option := range options {
 		option(&o)
 	}
 	w.DB = New(o)
 	return w
+}
+
+var testKey = bytes.Repeat([]byte{7}, 32)
+
+func staticKeys(keys ...[]byte) func(context.Context) ([][]byte, error) {
+	return func(context.Context) ([][]byte, error) { return keys, nil }
 }
 
 // apply makes changes that must succeed.

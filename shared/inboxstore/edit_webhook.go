@@ -1,0 +1,160 @@
+package inboxstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
+)
+
+// CreateWebhook implements inbox.Editor.
+func (db *DB) CreateWebhook(ctx context.Context, by inbox.Actor, draft inbox.Webhook, c inbox.Credentials) (inbox.Webhook, string, error) {
+	none := inbox.Webhook{}
+	r := draft
+	var err error
+	if r.ID, r.ExternalID, r.CreatedAt, err = db.newRecord(draft.ExternalID); err != nil {
+		return none, "", err
+	}
+	r.WorkspaceID, r.UpdatedAt, r.Status, r.ConsecutiveFailures = by.Workspace, r.CreatedAt, inbox.Active, 0
+	r.Auth = cmp.Or(r.Auth, inbox.AuthNone)
+	r.SubscribedEvents = subscribed(r.SubscribedEvents)
+	if err := cmp.Or(r.Validate(), db.checkURL(r.URL), checkCredentials(r.Auth, c)); err != nil {
+		return none, "", err
+	}
+	secret := webhooks.NewSecret()
+	err = db.inTurn(ctx, by.Workspace, func(turn Change) error {
+		if err := room[inbox.Webhook](ctx, db, by.Workspace, inbox.MaxWebhooks); err != nil {
+			return err
+		}
+		changes := []Change{turn, Insert(r), Signing(r.ID, secret, webhooks.Credentials(c), r.CreatedAt)}
+		if r.InboxID != nil {
+			changes = append(changes, present[inbox.Inbox]("inbox_id", *r.InboxID))
+		}
+		return db.Audited(ctx, by, webhookEvent(inbox.EventWebhookCreated, r), changes...)
+	})
+	if r, err = written(r, err); err != nil {
+		return none, "", err
+	}
+	return r, string(secret), nil
+}
+
+// UpdateWebhook implements inbox.Editor. A webhook that is switched on begins
+// anew to count failures, and its inbox must exist.
+func (db *DB) UpdateWebhook(ctx context.Context, by inbox.Actor, was, now inbox.Webhook) (r inbox.Webhook, err error) {
+	err = db.inTurn(ctx, by.Workspace, func(turn Change) error {
+		old, err := Current(ctx, db, by.Workspace, was)
+		if err != nil {
+			return err
+		}
+		r = old.Record
+		r.Label, r.URL, r.InboxID, r.Status = now.Label, now.URL, now.InboxID, now.Status
+		r.SubscribedEvents = now.SubscribedEvents
+		if len(r.SubscribedEvents) > 0 {
+			r.SubscribedEvents = subscribed(r.SubscribedEvents)
+		}
+		r.UpdatedAt = db.later(r.UpdatedAt)
+		if err := r.Validate(); err != nil {
+			return err
+		}
+		if r.URL != old.Record.URL {
+			if err := db.checkNewURL(old.Record, r.URL); err != nil {
+				return err
+			}
+		}
+		switchedOn := r.Status == inbox.Active && old.Record.Status != inbox.Active
+		if switchedOn {
+			r.ConsecutiveFailures = 0
+		}
+		changes := []Change{Update(old, r)}
+		if r.InboxID != nil && (switchedOn || text(r.InboxID) != text(old.Record.InboxID)) {
+			changes = append(changes, turn, present[inbox.Inbox]("inbox_id", *r.InboxID))
+		}
+		return db.Audited(ctx, by, webhookEvent(inbox.EventWebhookUpdated, r), changes...)
+	})
+	return written(r, err)
+}
+
+// DeleteWebhook implements inbox.Editor.
+func (db *DB) DeleteWebhook(ctx context.Context, by inbox.Actor, was inbox.Webhook) error {
+	old, err := Current(ctx, db, by.Workspace, was)
+	if err != nil {
+		return err
+	}
+	return db.Audited(ctx, by, webhookEvent(inbox.EventWebhookDeleted, was), Delete(old))
+}
+
+func webhookEvent(slug string, r inbox.Webhook) Event {
+	return Event{Slug: slug, Target: r.ID, Inbox: inbox.ID(text(r.InboxID))}
+}
+
+// subscribed returns the events of a webhook, each once: all when none are
+// named, or all are.
+func subscribed(events []string) []string {
+	if len(events) == 0 || slices.Contains(events, inbox.AllEvents) {
+		return []string{inbox.AllEvents}
+	}
+	events = slices.Clone(events)
+	slices.Sort(events)
+	return slices.Compact(events)
+}
+
+// checkURL refuses a URL that deliveries cannot go to.
+func (db *DB) checkURL(url string) error { return unchanged(db.opts.CheckURL(url)) }
+
+// checkNewURL refuses a URL that deliveries of a webhook cannot go to from now
+// on. Whoever changes a URL may not know the credentials: they must not get to
+// another host by it (design §5).
+func (db *DB) checkNewURL(w inbox.Webhook, url string) error {
+	if err := db.checkURL(url); err != nil {
+		return err
+	}
+	if w.Auth != inbox.AuthNone && host(url) != host(w.URL) {
+		return inbox.Errorf(inbox.CodeConflict, "url", "A webhook with auth cannot change its host, as its credentials are for that one: create another webhook. Nothing was changed.")
+	}
+	return nil
+}
+
+// host is who a URL leads to: its host and port.
+func host(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// checkCredentials refuses credentials that requests of that kind cannot carry,
+// and those of another kind, which would be forgotten.
+func checkCredentials(auth inbox.WebhookAuth, c inbox.Credentials) error {
+	if err := webhooks.Credentials(c).Check(auth); err != nil {
+		return unchanged(err)
+	}
+	for _, f := range []struct {
+		name, value string
+		of          inbox.WebhookAuth
+	}{
+		{"auth_basic_user", c.BasicUser, inbox.AuthBasic}, {"auth_basic_password", c.BasicPassword, inbox.AuthBasic},
+		{"auth_bearer_token", c.BearerToken, inbox.AuthBearer},
+		{"auth_header_key", c.HeaderKey, inbox.AuthHeader}, {"auth_header_value", c.HeaderValue, inbox.AuthHeader},
+	} {
+		if f.value != "" && f.of != auth {
+			return inbox.Errorf(inbox.CodeInvalid, f.name, "%s is for auth %s, and auth is %s. Nothing was changed.", f.name, f.of, auth)
+		}
+	}
+	return nil
+}
+
+// unchanged adds to an error for the caller that nothing was changed.
+func unchanged(err error) error {
+	if e, ok := errors.AsType[*inbox.Error](err); ok {
+		return &inbox.Error{Code: e.Code, Field: e.Field, Message: e.Message + " Nothing was changed.", Err: e.Err}
+	}
+	return err
+}
