@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -83,7 +84,7 @@ func (s *Seeder) mail(ctx context.Context, support, invoices, jobs inbox.Inbox, 
 		{"10-thanks", support, 4 * 24 * hour, &helpdesk, "No answer needed: the customer says thanks.", ""},
 		{"09-broken", support, 3 * 24 * hour, nil, "", ""},
 		{"04-hidden-instructions", invoices, 2 * 24 * hour, &clerk, "", "The model answered with text where JSON was asked for."},
-		{"05-application", jobs, 40 * hour, nil, "", ""},
+		{"05-application", jobs, 40 * hour, nil, "", ""}, // rejected: the inbox is not active
 		{"01-late-delivery", support, 26 * hour, &helpdesk, "", "The model provider did not answer within 60 s."},
 		{"02-late-delivery-again", support, 3 * hour, &helpdesk, "", "The model provider did not answer within 60 s."},
 	} {
@@ -140,24 +141,18 @@ func (s *Seeder) run(ctx context.Context, email inbox.Email, agent inbox.Agent, 
 		inboxstore.Update(was, finish(was.Record, start, end, fault)))
 }
 
-// finish is the workflow run after its agent ran.
+// finish is the workflow run after its agent ran: the last two steps, which the
+// pipeline skipped.
 func finish(w inbox.WorkflowRun, start, end time.Time, fault string) inbox.WorkflowRun {
-	w.Status, w.FinishedAt, w.UpdatedAt = inbox.RunSuccess, &end, end
-	steps := append([]inbox.Step(nil), w.Steps...)
-	for i := range steps[1:] {
-		step := &steps[i+1]
-		step.Status, step.StartedAt, step.FinishedAt = inbox.StepSuccess, &start, &start
-		if step.Name == inbox.StepRunAgent || step.Name == inbox.StepDeliverWebhooks {
-			step.FinishedAt = &end
-		}
-		switch {
-		case fault != "" && step.Name == inbox.StepRunAgent:
-			w.Status, step.Status, step.Result = inbox.RunFailed, inbox.StepFailed, &fault
-		case w.Status == inbox.RunFailed:
-			step.Status, step.StartedAt, step.FinishedAt = inbox.StepSkipped, nil, nil
-		}
+	read := inbox.Step{Name: inbox.StepRunAgent, Status: inbox.StepSuccess, Result: new("The agent read the e-mail."), StartedAt: &start, FinishedAt: &end}
+	told := inbox.Step{Name: inbox.StepDeliverWebhooks, Status: inbox.StepSuccess, Result: new("2 webhooks were told of it."), StartedAt: &end, FinishedAt: &end}
+	w.Status = inbox.RunSuccess
+	if fault != "" {
+		w.Status, read.Status, read.Result = inbox.RunFailed, inbox.StepFailed, &fault
+		told = inbox.Step{Name: inbox.StepDeliverWebhooks, Status: inbox.StepSkipped}
 	}
-	w.Steps = steps
+	w.Steps = append(slices.Clone(w.Steps[:len(w.Steps)-2]), read, told)
+	w.FinishedAt, w.UpdatedAt = &end, end
 	return w
 }
 

@@ -9,8 +9,8 @@ package demo
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -18,7 +18,6 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
-	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
 //go:embed mail/*.eml
@@ -43,26 +42,21 @@ const (
 
 // Seeder fills a store.
 type Seeder struct {
-	Table     store.Table
 	Directory *access.Directory
 	DB        *inboxstore.DB
-	Intake    *intake.Intake
+	Log       *slog.Logger
 	Now       time.Time // what the demo's past is counted from
 }
 
-// Seed fills the store unless it was filled before. When it is interrupted it
-// begins again the next time, so a first start that failed leaves doubles.
+// Seed fills an empty store. When it fails, the store holds a part of the demo
+// and cannot be seeded again.
 func (s *Seeder) Seed(ctx context.Context) error {
-	done := store.Item{Key: store.Key{Partition: "demo", Sort: "seeded"}}
-	if _, err := s.Table.Get(ctx, done.Key); !errors.Is(err, store.ErrNotFound) {
-		return err
-	}
 	for _, seed := range []func(context.Context) error{s.aurora, s.bosque} {
 		if err := seed(ctx); err != nil {
 			return fmt.Errorf("demo: %w", err)
 		}
 	}
-	return s.Table.Write(ctx, store.Put(done, store.Absent()))
+	return nil
 }
 
 // ago is the time before the demo's now.
@@ -75,7 +69,7 @@ func (s *Seeder) workspace(ctx context.Context, org access.Organization, label s
 	members map[access.Person]access.Role) (access.WorkspaceID, error) {
 	made := s.ago(90 * 24 * time.Hour)
 	org.CreatedAt = made
-	if err := s.Directory.CreateOrganization(ctx, org); err != nil && !errors.Is(err, store.ErrCondition) {
+	if err := s.Directory.CreateOrganization(ctx, org); err != nil {
 		return "", err
 	}
 	id := access.WorkspaceID(inbox.NewID(made))
@@ -118,7 +112,6 @@ func (s *Seeder) receive(ctx context.Context, name string, in inbox.Inbox, ago t
 	}
 	at := s.ago(ago)
 	dated := strings.Replace(string(raw), "@DATE@", at.Add(-time.Minute).Format(time.RFC1123Z), 1)
-	return s.Intake.Receive(ctx, intake.Delivery{
-		ID: "demo/" + name, Inbox: in, Raw: []byte(dated), ReceivedAt: at,
-	})
+	then := intake.New(intake.Options{DB: s.DB, Log: s.Log, Now: func() time.Time { return at }})
+	return then.Receive(ctx, intake.Delivery{ID: "demo/" + name, Inbox: in, Raw: []byte(dated)})
 }

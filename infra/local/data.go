@@ -2,7 +2,9 @@ package local
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -20,16 +22,15 @@ import (
 // data is everything kept in DATA_DIR, opened: this process owns it.
 type data struct {
 	db        *bolt.DB
-	table     store.Table
 	directory *access.Directory
 	inboxes   *inboxstore.DB
 	intake    *intake.Intake
 	links     *links
 }
 
-// openData opens the data directory, making it the first time. The links it
-// signs lead to the given address.
-func openData(c Config, url string, log *slog.Logger) (*data, error) {
+// openData opens the data directory, making it the first time, with the demo
+// in it. The links it signs lead to the given address.
+func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*data, error) {
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
@@ -42,20 +43,47 @@ func openData(c Config, url string, log *slog.Logger) (*data, error) {
 		return nil, err
 	}
 	db, err := bolt.Open(c.path("inbox.db"))
+	if errors.Is(err, bolt.ErrLocked) {
+		return nil, fmt.Errorf("another server is running on DATA_DIR %s; stop it, or set DATA_DIR to another folder: %w", c.DataDir, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	d := &data{db: db, table: db.Table("data"), links: &links{base: url, key: linkKey, blobs: blobs, now: time.Now}}
-	d.directory = access.NewDirectory(d.table)
-	d.inboxes = inboxstore.New(inboxstore.Options{Table: d.table, Blobs: blobs, Links: d.links.Link})
-	d.intake = intake.New(intake.Options{DB: d.inboxes, Log: log})
+	d := &data{db: db, links: &links{base: url, key: linkKey, blobs: blobs, now: time.Now}}
+	if err := d.open(ctx, log); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return d, nil
 }
 
-// seed fills a new store with the demo.
-func (d *data) seed(ctx context.Context) error {
-	s := demo.Seeder{Table: d.table, Directory: d.directory, DB: d.inboxes, Intake: d.intake, Now: time.Now()}
-	return s.Seed(ctx)
+// open opens the table that holds the data. The first time it fills a new one
+// with the demo, and names it only then: a first start that was interrupted
+// leaves a table that nobody reads, never half a demo, or a double one.
+func (d *data) open(ctx context.Context, log *slog.Logger) error {
+	names, current := d.db.Table("names"), store.Key{Partition: "table", Sort: "data"}
+	item, err := names.Get(ctx, current)
+	switch {
+	case err == nil:
+		d.use(string(item.Value), log)
+		return nil
+	case !errors.Is(err, store.ErrNotFound):
+		return err
+	}
+	name := "data-" + rand.Text()
+	d.use(name, log)
+	seeder := demo.Seeder{Directory: d.directory, DB: d.inboxes, Log: log, Now: time.Now()}
+	if err := seeder.Seed(ctx); err != nil {
+		return err
+	}
+	return names.Write(ctx, store.Put(store.Item{Key: current, Value: []byte(name)}))
+}
+
+// use makes the domain of the table of that name.
+func (d *data) use(name string, log *slog.Logger) {
+	table := d.db.Table(name)
+	d.directory = access.NewDirectory(table)
+	d.inboxes = inboxstore.New(inboxstore.Options{Table: table, Blobs: d.links.blobs, Links: d.links.Link})
+	d.intake = intake.New(intake.Options{DB: d.inboxes, Log: log})
 }
 
 // findInbox finds the inbox that ref names, in whatever workspace: by its

@@ -82,12 +82,25 @@ func listenForImports(c Config) (net.Listener, error) {
 	return l, nil
 }
 
+// readMessage reads a raw message, and of one that is too large only as much
+// as shows that.
+func readMessage(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, intake.MaxRaw+1)) }
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readMessage(f)
+}
+
 // importHandler takes one message per POST, for the inbox in the query.
 func importHandler(d *data) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, intake.MaxRaw+1))
+		raw, err := readMessage(r.Body)
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		out, err := d.receive(r.Context(), r.URL.Query().Get("inbox"), raw)
@@ -119,13 +132,13 @@ func Import(ctx context.Context, c Config, path, ref string, out io.Writer, log 
 	if err != nil {
 		return err
 	}
-	receive, done, err := c.receiver(log)
+	receive, done, err := c.receiver(ctx, log)
 	if err != nil {
 		return err
 	}
 	failed := 0
 	for _, m := range messages {
-		raw, err := os.ReadFile(m)
+		raw, err := readFile(m)
 		var got imported
 		if err == nil {
 			got, err = receive(ctx, ref, raw)
@@ -171,7 +184,7 @@ func messagesAt(path string) ([]string, error) {
 
 // receiver returns what takes a message: the running server, or else the store
 // opened here, to be closed by done.
-func (c Config) receiver(log *slog.Logger) (receive func(context.Context, string, []byte) (imported, error), done func() error, err error) {
+func (c Config) receiver(ctx context.Context, log *slog.Logger) (receive func(context.Context, string, []byte) (imported, error), done func() error, err error) {
 	path, err := socketPath(c)
 	if err != nil {
 		return nil, nil, err
@@ -180,7 +193,7 @@ func (c Config) receiver(log *slog.Logger) (receive func(context.Context, string
 		conn.Close()
 		return overSocket(path), func() error { return nil }, nil
 	}
-	d, err := openData(c, "", log)
+	d, err := openData(ctx, c, "", log)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,20 +42,17 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{URL: "http://" + l.Addr().String(), listener: l, log: log}
-	if s.data, err = openData(c, s.URL, log); err != nil {
+	if s.data, err = openData(ctx, c, s.URL, log); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	if err := s.open(ctx, c); err != nil {
+	if err := s.open(c); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Server) open(ctx context.Context, c Config) (err error) {
+func (s *Server) open(c Config) (err error) {
 	if s.imports, err = listenForImports(c); err != nil {
-		return err
-	}
-	if err := s.data.seed(ctx); err != nil {
 		return err
 	}
 	gate, err := access.NewGate(access.Options{

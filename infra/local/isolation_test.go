@@ -1,0 +1,136 @@
+package local
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
+)
+
+// TestIsolation walks every tool that reads, and every argument of theirs that
+// is an id or a cursor, with values of another workspace. The answer is that
+// of what never existed, byte for byte but for the value. (Resources:
+// TestR5_SameAnswer.)
+func TestIsolation(t *testing.T) {
+	eachEra(t, func(t *testing.T, v mcp.Version) {
+		for _, who := range []struct{ me, them string }{{"demo-owner", "demo-other"}, {"demo-other", "demo-owner"}} {
+			me, them := as(who.me).in(v), as(who.them).in(v)
+			theirs := idsOf(t, them)
+			for _, tool := range me.tools(t) {
+				if !tool.Annotations.ReadOnly {
+					continue
+				}
+				for name, of := range tool.InputSchema.Properties {
+					if of.Format != "uuid" {
+						continue
+					}
+					for _, id := range theirs {
+						foreign := me.call(t, tool.Name, foreignArgs(t, me, tool, name, id))
+						never := me.call(t, tool.Name, foreignArgs(t, me, tool, name, someID))
+						got, want := strings.ReplaceAll(string(foreign.body), id, someID), string(never.body)
+						if got != want || foreign.status != never.status {
+							t.Errorf("%s calls %s with %s of %s: %s\nwhat never existed: %s", who.me, tool.Name, name, who.them, got, want)
+						}
+						if strings.HasSuffix(tool.Name, "_get") && foreign.code != "not_found" {
+							t.Errorf("%s calls %s with %s of %s: %s", who.me, tool.Name, name, who.them, foreign.body)
+						}
+					}
+				}
+			}
+			shownIDs(t, me, theirs)
+		}
+	})
+}
+
+// foreignArgs are arguments that a tool takes, but for one id.
+func foreignArgs(t *testing.T, c client, tool tool, name, id string) object {
+	t.Helper()
+	args := object{}
+	for _, other := range tool.InputSchema.Required {
+		args[other] = someID
+		if webhooks := c.list(t, "webhooks_list", nil); other == "webhook_id" && len(webhooks) > 0 {
+			args[other] = webhooks[0]["id"]
+		}
+	}
+	args[name] = id
+	return args
+}
+
+// idsOf is one id of each family of the client's workspace.
+func idsOf(t *testing.T, c client) map[string]string {
+	t.Helper()
+	ids := map[string]string{}
+	for _, tool := range readTools {
+		if family, ok := strings.CutSuffix(tool, "_list"); ok && tool != "models_list" && tool != "webhooks_deliveries_list" {
+			if records := c.list(t, tool, nil); len(records) > 0 {
+				ids[family] = records[0]["id"].(string)
+			}
+		}
+	}
+	if webhook := ids["webhooks"]; webhook != "" {
+		ids["webhooks_deliveries"] = c.id(t, "webhooks_deliveries_list", object{"webhook_id": webhook})
+	}
+	return ids
+}
+
+// shownIDs looks for foreign ids in all that the client is shown unasked.
+func shownIDs(t *testing.T, c client, theirs map[string]string) {
+	var shown strings.Builder
+	for _, tool := range readTools {
+		if strings.HasSuffix(tool, "_list") && !strings.Contains(tool, "deliveries") {
+			shown.WriteString(c.call(t, tool, nil).text)
+		}
+	}
+	for _, a := range identified() {
+		for _, id := range theirs {
+			values, _ := c.complete(t, a.kind, a.ref, a.argument, id[:18])
+			shown.WriteString(strings.Join(values, " "))
+		}
+	}
+	for _, id := range theirs {
+		if strings.Contains(shown.String(), id) {
+			t.Errorf("%s is shown %s of another workspace", c.token, id)
+		}
+	}
+}
+
+// TestIsolation_Cursors: the cursor of another workspace's list is no cursor.
+func TestIsolation_Cursors(t *testing.T) {
+	owner, other := as("demo-owner"), as("demo-other")
+	lists := []string{"emails_list", "workflow_runs_list", "system_events_list", "inboxes_list", "agents_list", "webhooks_list", "agent_runs_list"}
+	for _, tool := range lists {
+		next := get[page](t, owner, tool, object{"limit": 1}).NextCursor
+		if next == nil {
+			t.Fatalf("%s has one page", tool)
+		}
+		if a := owner.call(t, tool, object{"cursor": *next}); a.failed {
+			t.Errorf("%s refuses its own cursor: %s", tool, a.text)
+		}
+		foreign, never := other.call(t, tool, object{"cursor": *next}), other.call(t, tool, object{"cursor": "never"})
+		if foreign.code != "invalid_arguments" || string(foreign.body) != string(never.body) {
+			t.Errorf("%s with a foreign cursor: %s\nwith none: %s", tool, foreign.body, never.body)
+		}
+		for _, elsewhere := range lists {
+			if a := owner.call(t, elsewhere, object{"cursor": *next}); elsewhere != tool && a.code != "invalid_arguments" {
+				t.Errorf("%s takes a cursor of %s: %s", elsewhere, tool, a.text)
+			}
+		}
+	}
+}
+
+// TestIsolation_WorkspaceHeader: naming another's workspace does not open it.
+func TestIsolation_WorkspaceHeader(t *testing.T) {
+	owner, other := as("demo-owner"), as("demo-other")
+	theirs := owner.id(t, "workspaces_list", nil)
+	for _, ws := range []string{theirs, someID, "aurora", "", "x, y"} {
+		for _, method := range []string{"tools/list", "resources/list", "prompts/list"} {
+			r := other.with("Kobana-Workspace: "+ws).send(t, method, nil)
+			if want := map[bool]int{true: 200, false: 403}[ws == ""]; r.status != want {
+				t.Errorf("%s in %q: HTTP %d %s", method, ws, r.status, r.body)
+			}
+		}
+	}
+	if r := owner.with("Kobana-Workspace: "+theirs).send(t, "tools/list", nil); r.status != 200 {
+		t.Errorf("its own: HTTP %d %s", r.status, r.body)
+	}
+}
