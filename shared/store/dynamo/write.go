@@ -11,9 +11,10 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
-// Write implements [store.Table]. A write that the SDK sends again, because a
-// reply was lost, happens once: a transaction is known by its token, which is
-// the same in each attempt, and single ops are watched by [attempts].
+// Write implements [store.Table]. The SDK sends a write again when a reply was
+// lost. A transaction still happens once: DynamoDB knows it by its token, which
+// is the same in each attempt. Of single ops the watch of [attempts] keeps what
+// would count or mean something else the second time.
 func (t *Table) Write(ctx context.Context, ops ...store.Op) error {
 	if err := store.ValidateOps(ops); err != nil {
 		return err

@@ -3,7 +3,7 @@
 // ci), so a test that asks for it is skipped unless DYNAMODB_EMULATOR is 1;
 // then what is missing fails it. DYNALITE names another server.mjs.
 //
-// It imports package dynamo.
+// It imports packages dynamo, store and storetest.
 package dynamotest
 
 import (
@@ -23,11 +23,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/dynamo"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 )
 
-// Enabled reports whether tests are to use the emulator.
-func Enabled() bool { return os.Getenv("DYNAMODB_EMULATOR") == "1" }
+// Open returns a new, empty table for a suite that runs on either driver: in
+// the emulator if DYNAMODB_EMULATOR is 1, or else embedded.
+func Open(t testing.TB) store.Table {
+	t.Helper()
+	if enabled() {
+		return Table(t)
+	}
+	return storetest.Temp(t).Table("t")
+}
+
+func enabled() bool { return os.Getenv("DYNAMODB_EMULATOR") == "1" }
 
 // server is a running emulator. It ends when its input does, with this process.
 type server struct {
@@ -83,7 +94,7 @@ func script() (string, error) {
 // Client returns a new client of the emulator, with connections of its own.
 func Client(t testing.TB) *dynamodb.Client {
 	t.Helper()
-	if !Enabled() {
+	if !enabled() {
 		t.Skip("needs the emulator of DynamoDB: make test-dynamodb")
 	}
 	server, err := emulator()
