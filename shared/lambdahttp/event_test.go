@@ -53,6 +53,7 @@ func TestEvent_headers(t *testing.T) {
 		"cookies of 2.0":               {v2(object{"cookies": []string{"a=1", "b=2"}}), "Cookie", []string{"a=1; b=2"}},
 		"cookies of 1.0":               {v1(object{"multiValueHeaders": object{"cookie": []string{"a=1; b=2"}}}), "Cookie", []string{"a=1; b=2"}},
 		"other than ASCII, 1.21":       {v2(object{"headers": object{"mcp-name": "é\u2028"}}), "Mcp-Name", []string{"é\u2028"}},
+		"a value with an escape in it": {v2(object{"headers": object{"x": "\"\\"}}), "X", []string{"\"\\"}},
 		"none":                         {v2(object{"headers": nil}), "Accept", nil},
 		"the host is none of them":     {v2(), "Host", nil},
 		"names with an escape in them": {[]byte(strings.Replace(string(v2()), `"accept"`, `"\u0061ccept"`, 1)), "Accept", []string{"application/json, text/event-stream"}},

@@ -115,23 +115,55 @@ func TestForward_batch(t *testing.T) {
 	}
 }
 
+// A header that was sent twice stays two values, joined as a gateway would.
+func TestForward_batch_of_1_0(t *testing.T) {
+	var got []string
+	r := router(invokerFunc(func(ctx context.Context, in *lambda.InvokeInput) ([]byte, error) {
+		r, _ := received(t, in.Payload)
+		got = r.Header["X-Twice"]
+		return lambdahttp.New(server("tools", nil), nil).Invoke(ctx, in.Payload)
+	}), nil)
+	out, _ := r.Invoke(t.Context(), v1(object{"body": "[" + toolsCall + "]"}))
+	if a := decodeAnswer(t, out); a.StatusCode != 200 || !strings.HasPrefix(*a.Body, `[{"jsonrpc":"2.0","id":"a-1","result":`) {
+		t.Errorf("%+v", a)
+	}
+	if diff := cmp.Diff([]string{"a,b"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // An answer passes through writers of others too.
 func TestForward_without_a_Handler(t *testing.T) {
-	for name, want := range map[string]*httptest.ResponseRecorder{
-		"text": {Code: 401, HeaderMap: http.Header{"Content-Type": {"application/json"}, "Www-Authenticate": {"Bearer"}, "Set-Cookie": {"a=1", "b=2"}}, Body: bytes.NewBufferString("{}")},
-		"data": {Code: 200, HeaderMap: http.Header{"Content-Type": {"image/png"}}, Body: bytes.NewBufferString("\xff")},
-		"none": {Code: 202, HeaderMap: http.Header{}, Body: &bytes.Buffer{}},
+	for name, want := range map[string]struct {
+		status int
+		header http.Header
+		body   string
+	}{
+		"text": {401, http.Header{"Content-Type": {"application/json"}, "Www-Authenticate": {"Bearer"}, "Set-Cookie": {"a=1", "b=2"}}, "{}"},
+		"data": {200, http.Header{"Content-Type": {"image/png"}}, "\xff"},
+		"none": {202, http.Header{}, ""},
 	} {
 		f := &lambdahttp.Forwarder{Function: "tools", Invoker: invokerFunc(func(ctx context.Context, in *lambda.InvokeInput) ([]byte, error) {
 			if _, body := received(t, in.Payload); body != "\xff\x00" {
 				t.Errorf("%q", body)
 			}
-			return lambdahttp.New(write(want.Code, want.HeaderMap, want.Body.String()), nil).Invoke(ctx, in.Payload)
+			return lambdahttp.New(write(want.status, want.header, want.body), nil).Invoke(ctx, in.Payload)
 		})}
 		w := httptest.NewRecorder()
 		f.ServeHTTP(w, httptest.NewRequest("POST", "/mcp", strings.NewReader("\xff\x00")))
-		if w.Code != want.Code || !cmp.Equal(w.Header(), want.HeaderMap) || w.Body.String() != want.Body.String() {
+		if w.Code != want.status || !cmp.Equal(w.Header(), want.header) || w.Body.String() != want.body {
 			t.Errorf("%s: %d %v %q", name, w.Code, w.Header(), w.Body)
+		}
+	}
+}
+
+func TestForward_broken_answers_without_a_Handler(t *testing.T) {
+	for _, reply := range []string{`{"statusCode":0}`, `{"statusCode":"200"}`, `{"statusCode":200`, `{"statusCode":200,"body":1}`, `{"statusCode":200,"body":"a","isBase64Encoded":true}`} {
+		f := &lambdahttp.Forwarder{Function: "tools", Invoker: invokerFunc(func(context.Context, *lambda.InvokeInput) ([]byte, error) { return []byte(reply), nil })}
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, httptest.NewRequest("POST", "/mcp", strings.NewReader(toolsCall)))
+		if w.Code != http.StatusBadGateway || !strings.HasPrefix(w.Body.String(), `{"jsonrpc":"2.0","id":"a-1","error":`) {
+			t.Error(reply, w.Code, w.Body)
 		}
 	}
 }

@@ -15,9 +15,11 @@ import (
 // families are the names of the families that server serves.
 var families = []string{"tools", "resources", "prompts", "completion"}
 
-// server is a family's server, or with "" all of them and the core. Its only
-// tool does what effect does.
-func server(family string, effect func()) *mcp.Server {
+// server is a family's server, or with "" that of all of them and the core.
+// Whatever it runs has the effect.
+func server(family string, effect func()) *mcp.Server { return mcp.New(options(family, effect)) }
+
+func options(family string, effect func()) mcp.Options {
 	run := func(context.Context) (*mcp.Result, error) {
 		if effect != nil {
 			effect()
@@ -30,7 +32,7 @@ func server(family string, effect func()) *mcp.Server {
 			o.Methods[name] = func(context.Context, *mcp.Request) (mcp.Run, error) { return run, nil }
 		}
 	}
-	return mcp.New(o)
+	return o
 }
 
 // post is the event of a message sent to /mcp in the 2025 era.

@@ -2,7 +2,6 @@ package lambdahttp_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	awslambda "github.com/aws/aws-lambda-go/lambda"
+	"github.com/go-json-experiment/json"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
@@ -36,10 +36,9 @@ func TestMain(m *testing.M) {
 // function is a whole server, with addresses for what servers should not do.
 func function(t *telemetry.Telemetry) http.Handler {
 	mux := http.NewServeMux()
-	s := server("", nil)
-	o := mcp.Options{Core: true, Info: mcp.Implementation{Name: "test", Version: "1"}, Observe: telemetry.Observe(t.Log())}
-	mux.Handle("/mcp", s)
-	mux.Handle("/observed", mcp.New(o))
+	o := options("", nil)
+	o.Observe = telemetry.Observe(t.Log())
+	mux.Handle("/mcp", mcp.New(o))
 	mux.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("on purpose") })
 	mux.HandleFunc("/exit", func(http.ResponseWriter, *http.Request) { os.Exit(3) })
 	mux.HandleFunc("/pid", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, os.Getpid()) })
@@ -129,7 +128,7 @@ func TestCase7_log_and_metrics_come_before_the_answer(t *testing.T) {
 	}
 	defer output.Close()
 	f := start(t, lambdatest.Options{Output: output})
-	ping := v2(object{"rawPath": "/observed", "body": `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "headers": object{"authorization": "Bearer secret"}})
+	ping := v2(object{"body": `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "headers": object{"authorization": "Bearer secret"}})
 	for i := range 2 {
 		call(t, f, ping)
 		text, err := os.ReadFile(output.Name())

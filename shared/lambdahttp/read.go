@@ -68,7 +68,7 @@ func (r reader) bytes() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bytes.Clone(unquote(v)), nil
+	return jsontext.AppendUnquote(make([]byte, 0, len(v)), []byte(v))
 }
 
 func (r reader) text() (string, error) {

@@ -30,8 +30,7 @@ func (e *FunctionError) Error() string { return fmt.Sprintf("the function report
 
 // Options configure [Start].
 type Options struct {
-	Path        string // the executable
-	Args        []string
+	Path        string        // the executable
 	Env         []string      // beside what Lambda sets, as "NAME=value"
 	Name        string        // of the function
 	Timeout     time.Duration // of an invocation, as the function is told; default 25 s
@@ -78,7 +77,7 @@ func Start(o Options) (*Function, error) {
 	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/{outcome}", f.report)
 	f.server = &http.Server{Handler: mux}
 	go f.server.Serve(l)
-	f.cmd = exec.Command(o.Path, o.Args...)
+	f.cmd = exec.Command(o.Path)
 	f.cmd.Stdout, f.cmd.Stderr = o.Output, o.Output
 	f.cmd.Env = append(os.Environ(),
 		"AWS_LAMBDA_RUNTIME_API="+l.Addr().String(), "AWS_LAMBDA_FUNCTION_NAME="+o.Name, "AWS_REGION=us-east-1",
