@@ -1,0 +1,137 @@
+package wirecheck_test
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/universokobana/kobana-inbox-mcp/infra/local"
+	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
+	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
+)
+
+type object = map[string]any
+
+// product is the local server with a new demo, its answers judged.
+func product(t *testing.T) http.Handler {
+	t.Helper()
+	schemas := wirecheck.Load(t)
+	dir, err := os.MkdirTemp("", "kobana") // short enough for a socket in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := local.ConfigFrom(func(name string) string {
+		return map[string]string{"PORT": "0", "DATA_DIR": dir, "RATE_LIMIT": "off"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	server, err := local.Open(ctx, config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		os.RemoveAll(dir)
+	})
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schemas.Handler(t, &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
+}
+
+// client speaks to a handler in one revision, "" being one that names none.
+type client struct {
+	handler http.Handler
+	version mcp.Version
+	token   string
+	results map[string]int // how many there were, by method
+}
+
+// call makes a well-formed request and returns its result, nil for an error.
+func (c client) call(t *testing.T, method string, params object) jsontext.Value {
+	t.Helper()
+	all := object{}
+	for name, value := range params {
+		all[name] = value
+	}
+	header := http.Header{}
+	if c.version != "" && method != "initialize" {
+		header.Set("MCP-Protocol-Version", string(c.version))
+	}
+	if c.version.Modern() {
+		header.Set("Mcp-Method", method)
+		for _, name := range []string{"name", "uri"} {
+			if value, ok := params[name].(string); ok {
+				header.Set("Mcp-Name", "=?base64?"+base64.StdEncoding.EncodeToString([]byte(value))+"?=")
+			}
+		}
+		all["_meta"] = object{
+			"io.modelcontextprotocol/protocolVersion":    c.version,
+			"io.modelcontextprotocol/clientCapabilities": object{"elicitation": object{"form": object{}}},
+		}
+	}
+	result := c.post(t, header, encode(t, object{"jsonrpc": "2.0", "id": method, "method": method, "params": all}))
+	if result != nil && c.results != nil {
+		c.results[method]++
+	}
+	return result
+}
+
+// post sends a body.
+func (c client) post(t *testing.T, header http.Header, body string) jsontext.Value {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(body))
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	c.handler.ServeHTTP(w, r)
+	text, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a struct {
+		Result jsontext.Value `json:"result"`
+	}
+	if len(text) > 0 && text[0] == '{' {
+		decode(t, text, &a)
+	}
+	return a.Result
+}
+
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func decode(t *testing.T, text []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(text, v); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
