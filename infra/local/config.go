@@ -68,8 +68,15 @@ func (c Config) listen() (net.Listener, error) {
 	return ln, nil
 }
 
+// maxSocketPath is how long the path of a unix socket may be, in bytes, on
+// every system.
+const maxSocketPath = 100
+
 // prepare makes the data directory, readable by its owner only.
 func (c Config) prepare() error {
+	if n := len(c.path(socket)); n > maxSocketPath {
+		return fmt.Errorf("DATA_DIR is too long for a socket in it (%d bytes, of %d): choose a shorter one", n, maxSocketPath)
+	}
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
 		return fmt.Errorf("cannot make DATA_DIR: %w", err)
 	}

@@ -50,25 +50,13 @@ func (d *data) receive(ctx context.Context, ref string, raw []byte) (imported, e
 	return out, nil
 }
 
-// maxSocketPath is how long the path of a unix socket may be, in bytes.
-const maxSocketPath = 100
-
-// socketPath is where the running server takes imports.
-func socketPath(c Config) (string, error) {
-	path := c.path("import.sock")
-	if len(path) > maxSocketPath {
-		return "", fmt.Errorf("DATA_DIR is too long for a socket in it (%d bytes): choose a shorter one", len(path))
-	}
-	return path, nil
-}
+// socket is where the running server takes imports.
+const socket = "import.sock"
 
 // listenForImports opens the socket, of this process alone: whoever owns the
 // store removes what an earlier process left.
 func listenForImports(c Config) (net.Listener, error) {
-	path, err := socketPath(c)
-	if err != nil {
-		return nil, err
-	}
+	path := c.path(socket)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -185,10 +173,7 @@ func messagesAt(path string) ([]string, error) {
 // receiver returns what takes a message: the running server, or else the store
 // opened here, to be closed by done.
 func (c Config) receiver(ctx context.Context, log *slog.Logger) (receive func(context.Context, string, []byte) (imported, error), done func() error, err error) {
-	path, err := socketPath(c)
-	if err != nil {
-		return nil, nil, err
-	}
+	path := c.path(socket)
 	if conn, err := net.Dial("unix", path); err == nil {
 		conn.Close()
 		return overSocket(path), func() error { return nil }, nil
