@@ -75,10 +75,11 @@ func (s *Server) open(c Config) (err error) {
 // gateway has the routes of the HTTP API in the cloud: each family at its own
 // address, everything else at the router's. Raw messages are S3's there.
 func gateway(o server.Options, links http.Handler) http.Handler {
-	families := server.Families(o)
+	families := map[string]http.Handler{}
 	mux := http.NewServeMux()
-	for name, family := range families {
-		mux.Handle("/mcp/"+name, family)
+	for _, name := range server.FamilyNames() {
+		families[name] = server.Family(o, name)
+		mux.Handle("/mcp/"+name, families[name])
 	}
 	mux.Handle("GET /eml", links)
 	mux.Handle("/", server.Router(o, families))

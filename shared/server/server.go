@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -19,6 +20,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/prompts"
 	"github.com/universokobana/kobana-inbox-mcp/shared/resources"
+	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
 )
 
 // Version is the product's version, as clients are told.
@@ -43,32 +45,27 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Families are the names that the families' addresses have below /mcp.
-var families = []struct {
-	name    string
-	methods func(Options, *catalog.Catalog) map[string]mcp.Method
-}{
-	{"tools", func(_ Options, c *catalog.Catalog) map[string]mcp.Method { return c.Methods() }},
-	{"resources", func(_ Options, c *catalog.Catalog) map[string]mcp.Method {
+// families are the families of methods. Their names are those of their
+// addresses below /mcp.
+var families = map[string]func(Options, *catalog.Catalog) map[string]mcp.Method{
+	"tools": func(_ Options, c *catalog.Catalog) map[string]mcp.Method { return c.Methods() },
+	"resources": func(_ Options, c *catalog.Catalog) map[string]mcp.Method {
 		return resources.New(resources.Options{Tools: c}).Methods()
-	}},
-	{"prompts", func(o Options, c *catalog.Catalog) map[string]mcp.Method {
+	},
+	"prompts": func(o Options, c *catalog.Catalog) map[string]mcp.Method {
 		return prompts.New(prompts.Options{Tools: c, Locale: o.locale, Now: o.Now}).Methods()
-	}},
-	{"completion", func(o Options, c *catalog.Catalog) map[string]mcp.Method {
+	},
+	"completion": func(o Options, c *catalog.Catalog) map[string]mcp.Method {
 		return completion.New(completion.Options{Tools: c, Service: o.Service, Now: o.Now}).Methods()
-	}},
+	},
 }
 
-// Families makes the handler of each family, by name: "tools", "resources",
-// "prompts" and "completion".
-func Families(o Options) map[string]http.Handler {
-	handlers := map[string]http.Handler{}
-	c := o.catalog()
-	for _, f := range families {
-		handlers[f.name] = o.server(mcp.Options{Methods: f.methods(o, c)})
-	}
-	return handlers
+// FamilyNames are the names of the families, in alphabetical order.
+func FamilyNames() []string { return slices.Sorted(maps.Keys(families)) }
+
+// Family makes the handler of the named family: one of [FamilyNames].
+func Family(o Options, name string) http.Handler {
+	return o.server(mcp.Options{Methods: families[name](o, o.catalog())})
 }
 
 // Router makes the handler of everything that belongs to no family: the
@@ -77,8 +74,8 @@ func Families(o Options) map[string]http.Handler {
 func Router(o Options, handlers map[string]http.Handler) http.Handler {
 	judged := map[string]mcp.Method{}
 	c := o.catalog()
-	for _, f := range families {
-		maps.Copy(judged, f.methods(o, c))
+	for _, methods := range families {
+		maps.Copy(judged, methods(o, c))
 	}
 	mux := http.NewServeMux()
 	core := o.server(mcp.Options{Core: true, Methods: judged, Forward: handlers, Limit: o.limitOwn})
@@ -108,7 +105,8 @@ func (o Options) server(m mcp.Options) http.Handler {
 	}
 	m.AllowOrigin = o.AllowOrigin
 	m.AllowHeaders = []string{access.WorkspaceHeader}
-	m.Observe = o.observe
+	m.Methods = telemetry.Traced(m.Methods)
+	m.Observe = telemetry.Observe(o.Log)
 	return mcp.New(m)
 }
 
@@ -130,25 +128,4 @@ func (o Options) locale(ctx context.Context, c *access.Caller) inbox.Locale {
 		return inbox.English // a prompt in the other language beats none
 	}
 	return w.Locale
-}
-
-// observe writes the one line that a request leaves in the log.
-func (o Options) observe(ctx context.Context, seen mcp.Observation) {
-	if o.Log == nil {
-		return
-	}
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
-		slog.String("method", seen.Method), slog.String("subject", seen.Subject),
-		slog.String("version", string(seen.Version)), slog.String("client", seen.Client),
-		slog.Int("status", seen.Status), slog.Int("code", seen.Code), slog.Duration("duration", seen.Duration),
-	}
-	if seen.Trace != "" {
-		attrs = append(attrs, slog.String("traceparent", seen.Trace))
-	}
-	if seen.Cause != nil {
-		level = slog.LevelError
-		attrs = append(attrs, slog.Any("cause", seen.Cause))
-	}
-	o.Log.LogAttrs(ctx, level, "request", attrs...)
 }
