@@ -1,8 +1,8 @@
 // Package intake takes a raw message that arrived for an inbox and keeps it:
-// the message as it came, then what could be read of it. Nothing that arrives
-// is dropped, however broken.
+// the message as it came, then what the pipeline made of it. Nothing that
+// arrives is dropped, however broken or unwanted.
 //
-// It may import inbox, inboxstore and mail.
+// It may import inbox, inboxstore and pipeline.
 package intake
 
 import (
@@ -10,12 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
-	"github.com/universokobana/kobana-inbox-mcp/shared/mail"
+	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
 )
 
 // MaxRaw is the largest message taken, in bytes: what SES receives at most.
@@ -27,11 +27,11 @@ var ErrDeleted = errors.New("intake: the e-mail of this delivery was deleted")
 
 // Options configure an [Intake].
 type Options struct {
-	DB    *inboxstore.DB
-	Log   *slog.Logger                        // default slog.Default
-	Now   func() time.Time                    // default time.Now
-	NewID func(t time.Time) inbox.ID          // default inbox.NewID
-	Parse func([]byte) (*mail.Message, error) // default mail.Parse
+	DB       *inboxstore.DB
+	Pipeline *pipeline.Pipeline         // default: one with the defaults of this intake
+	Log      *slog.Logger               // default slog.Default
+	Now      func() time.Time           // default time.Now
+	NewID    func(t time.Time) inbox.ID // default inbox.NewID
 }
 
 // Intake keeps arriving mail.
@@ -48,8 +48,8 @@ func New(o Options) *Intake {
 	if o.NewID == nil {
 		o.NewID = inbox.NewID
 	}
-	if o.Parse == nil {
-		o.Parse = mail.Parse
+	if o.Pipeline == nil {
+		o.Pipeline = pipeline.New(pipeline.Options{Log: o.Log, Now: o.Now, NewID: o.NewID})
 	}
 	return &Intake{opts: o}
 }
@@ -63,8 +63,9 @@ type Delivery struct {
 	Inbox        inbox.Inbox
 	Raw          []byte
 	EnvelopeFrom string
-	Recipients   []string  // of the envelope, this inbox's workspace only; empty: the inbox
-	ReceivedAt   time.Time // zero: now
+	Sender       pipeline.Sender // what was found of who sent it; "": unverified
+	Recipients   []string        // of the envelope, this inbox's workspace only; empty: the inbox
+	ReceivedAt   time.Time       // zero: now
 	SpamVerdict  *string
 	VirusVerdict *string
 	SESMetadata  inbox.Object // a few KB at most, as it is in the record
@@ -73,11 +74,11 @@ type Delivery struct {
 // work names what is done once.
 func (d *Delivery) work() string { return fmt.Sprintf("delivery/%s/%s", d.Inbox.ID, d.ID) }
 
-// Receive keeps a message and returns its e-mail, which is failed when the
-// message could not be read. The raw message is stored first, and all else in
-// one transaction after it: on an error, deliver again. A message over [MaxRaw]
-// is a limit_exceeded. For a delivery that was kept before it returns the
-// e-mail of then, or [ErrDeleted].
+// Receive keeps a message and returns its e-mail: approved, rejected by the
+// inbox's rules, or failed when it could not be read. The raw message is
+// stored first, and all else in one transaction after it: on an error, deliver
+// again. A message over [MaxRaw] is a limit_exceeded. For a delivery that was
+// kept before it returns the e-mail of then, or [ErrDeleted].
 func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) {
 	if len(d.Raw) > MaxRaw {
 		return inbox.Email{}, errTooLarge()
@@ -85,26 +86,66 @@ func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) 
 	if email, err := in.kept(ctx, d); err != nil || email.ID != "" {
 		return email, err
 	}
+	email := in.arrived(d)
+	var err error
+	if email.RawS3Key, err = in.opts.DB.KeepRaw(ctx, email.WorkspaceID, email.ID, d.Raw); err != nil {
+		return inbox.Email{}, err
+	}
+	r, err := in.opts.Pipeline.Run(ctx, d.Inbox, email, d.Raw)
+	if err != nil {
+		return inbox.Email{}, err
+	}
+	err = in.opts.DB.Apply(ctx, email.WorkspaceID, in.changes(d, r)...)
+	if errors.Is(err, inboxstore.ErrClaimed) {
+		return in.lost(ctx, d, email.ID)
+	}
+	if err != nil {
+		return inbox.Email{}, err
+	}
+	return r.Email, nil
+}
+
+// arrived is what the delivery says of the e-mail.
+func (in *Intake) arrived(d Delivery) inbox.Email {
 	if d.ReceivedAt.IsZero() {
 		d.ReceivedAt = in.opts.Now()
 	}
-	id := in.opts.NewID(d.ReceivedAt)
-	key, err := in.opts.DB.KeepRaw(ctx, d.Inbox.WorkspaceID, id, d.Raw)
-	if err != nil {
-		return inbox.Email{}, err
+	if len(d.Recipients) == 0 {
+		d.Recipients = []string{d.Inbox.Email}
 	}
-	a := arrival{Delivery: d, id: id, key: key, started: in.opts.Now().UTC()}
-	a.message, a.failure = in.parse(ctx, d.Raw)
-	a.finished = in.opts.Now().UTC()
-	email := a.email()
-	err = in.opts.DB.Apply(ctx, d.Inbox.WorkspaceID, a.changes(email, in.opts.NewID)...)
-	if errors.Is(err, inboxstore.ErrClaimed) {
-		return in.lost(ctx, d, id)
+	return inbox.Email{
+		ID: in.opts.NewID(d.ReceivedAt), WorkspaceID: d.Inbox.WorkspaceID, InboxID: d.Inbox.ID,
+		From: d.EnvelopeFrom, To: d.Recipients, ReceivedAt: d.ReceivedAt.UTC().Truncate(time.Millisecond),
+		SpamVerdict: d.SpamVerdict, VirusVerdict: d.VirusVerdict, SESMetadata: d.SESMetadata, Metadata: d.Sender.Metadata(),
 	}
-	if err != nil {
-		return inbox.Email{}, err
+}
+
+// changes are all that is kept of a delivery, but the raw message.
+func (in *Intake) changes(d Delivery, r *pipeline.Run) []inboxstore.Change {
+	changes := []inboxstore.Change{
+		inboxstore.Insert(r.Email),
+		inboxstore.Insert(r.Workflow),
+		inboxstore.Insert(in.event(r.Email, *r.Workflow.StartedAt)),
+		inboxstore.Insert(r.Event),
+		inboxstore.Count(r.Email.ReceivedAt, "", inbox.UsageSum{Emails: 1}),
 	}
-	return email, nil
+	if d.ID != "" {
+		changes = append(changes, inboxstore.Claim(d.work(), r.Email.ID))
+	}
+	if r.Content != nil {
+		changes = append(changes, inboxstore.Content(r.Email.ID, *r.Content))
+	}
+	return changes
+}
+
+// event says in the event log that the e-mail came in; the pipeline's says how
+// it ended. Its payload has nothing that the sender wrote.
+func (in *Intake) event(e inbox.Email, at time.Time) inbox.SystemEvent {
+	return inbox.SystemEvent{
+		ID: in.opts.NewID(at), WorkspaceID: e.WorkspaceID, InboxID: &e.InboxID, EmailID: &e.ID, Slug: inbox.EventEmailReceived,
+		Payload:   inbox.Object(`{"raw_size":` + strconv.FormatInt(e.RawSize, 10) + `}`),
+		CreatedAt: at, UpdatedAt: at,
+	}
 }
 
 func errTooLarge() error {
@@ -142,20 +183,4 @@ func (in *Intake) lost(ctx context.Context, d Delivery, id inbox.ID) (inbox.Emai
 		in.opts.Log.WarnContext(ctx, "raw message of a repeated delivery stays", "email", id, "error", err)
 	}
 	return email, err
-}
-
-// parse reads a message. What it cannot read is a sentence in failure; so is a
-// fault of the parser, which must not take a message with it.
-func (in *Intake) parse(ctx context.Context, raw []byte) (m *mail.Message, failure string) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			in.opts.Log.ErrorContext(ctx, "mail parser panicked", "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			m, failure = nil, "The message could not be read: the parser failed."
-		}
-	}()
-	m, err := in.opts.Parse(raw)
-	if err != nil {
-		return nil, fmt.Sprintf("The message could not be read: %v.", err)
-	}
-	return m, ""
 }

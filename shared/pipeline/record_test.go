@@ -1,10 +1,9 @@
-package intake
+package pipeline
 
 import (
 	"bytes"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -54,7 +53,6 @@ func TestForwarded(t *testing.T) {
 const maxRecord = 120 << 10
 
 func TestHugeHeadersAreCutToFit(t *testing.T) {
-	w := newWorld(t)
 	var raw strings.Builder
 	raw.WriteString("From: " + strings.Repeat("f", 5000) + " <" + strings.Repeat("a", 5000) + "@b.example>\r\nSubject: " + strings.Repeat("é", 5000) + "\r\n")
 	for _, name := range []string{"To", "Cc", "Bcc"} {
@@ -69,14 +67,13 @@ func TestHugeHeadersAreCutToFit(t *testing.T) {
 		fmt.Fprintf(&raw, "--x\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename=\"%d%s\"\r\n\r\nx\r\n", i, strings.Repeat("\\\"", 100))
 	}
 	raw.WriteString("--x--\r\n")
-	w.receive(t, raw.String())
 
-	e := w.emails(t)[0]
+	e := run(t, Options{}, box(), raw.String()).Email
 	b, err := json.Marshal(e)
 	if err != nil || len(b) > maxRecord {
 		t.Errorf("record of %d bytes, %v", len(b), err)
 	}
-	if len(*e.Subject) > maxSubject || !utf8.ValidString(*e.Subject) || len(e.HeaderTo) == 0 || len(e.Attachments) == 0 || e.Status != inbox.EmailReceived {
+	if len(*e.Subject) > maxSubject || !utf8.ValidString(*e.Subject) || len(e.HeaderTo) == 0 || len(e.Attachments) == 0 || e.Status != inbox.EmailApproved {
 		t.Errorf("subject of %d bytes, %d recipients, %d attachments, %s", len(*e.Subject), len(e.HeaderTo), len(e.Attachments), e.Status)
 	}
 	if !bytes.Contains(e.Metadata, []byte("too many recipients or attachments")) {
@@ -85,56 +82,38 @@ func TestHugeHeadersAreCutToFit(t *testing.T) {
 }
 
 func TestWarningsAreKept(t *testing.T) {
-	w := newWorld(t)
-	e := w.receive(t, "From: a@b.example\r\nDate: yesterday\r\n\r\nhi")
-	if string(e.Metadata) != `{"warnings":["The date of the message cannot be read."]}` {
-		t.Errorf("metadata %s", e.Metadata)
+	r := run(t, Options{}, box(), "From: a@b.example\r\nDate: yesterday\r\n\r\nhi")
+	if got := string(r.Email.Metadata); got != `{"sender":"unverified","warnings":["The date of the message cannot be read."]}` {
+		t.Errorf("metadata %s", got)
+	}
+	if got := *r.Workflow.Steps[0].Result; got != "The message was read, with 1 warning." {
+		t.Errorf("result %q", got)
 	}
 }
 
-func TestLongBodiesAreCut(t *testing.T) {
-	w := newWorld(t)
-	e := w.receive(t, "From: a@b.example\r\n\r\n"+strings.Repeat("Ação \"1\".\r\n", 100000))
-	_, content, err := w.db.Email(t.Context(), w.box.WorkspaceID, e.ID)
-	if err != nil || !content.Truncated || !utf8.ValidString(*content.Text) || len(*content.Text) < 200<<10 || len(*content.Text) > 256<<10 {
-		t.Errorf("text of %d bytes, truncated %v, %v", len(*content.Text), content.Truncated, err)
-	}
-}
-
-// An attachment is described, and its content is only in the raw message.
-func TestCase35_AttachmentsAreMetadata(t *testing.T) {
-	w := newWorld(t)
-	pdf := bytes.Repeat([]byte("JVBERi0xLjQK"), 2<<20/12)
-	lines := slices.Collect(slices.Chunk(pdf, 76))
-	raw := "From: a@b.example\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nSee the file.\r\n" +
-		"--x\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\n" +
-		string(bytes.Join(lines, []byte("\r\n"))) + "\r\n--x--\r\n"
-	e := w.receive(t, raw)
-	email, content, err := w.db.Email(t.Context(), w.box.WorkspaceID, e.ID)
-	if err != nil || len(email.Attachments) != 1 || email.Attachments[0].Size != int64(len(pdf)/4*3) {
-		t.Fatalf("attachments %+v, %v", email.Attachments, err)
-	}
-	answer, err := json.Marshal(struct {
-		inbox.Email
-		Content inbox.EmailContent `json:"content"`
-	}{email, content})
-	if err != nil || len(answer) > 4<<10 {
-		t.Errorf("an e-mail with a 2 MB PDF takes %d bytes, %v", len(answer), err)
-	}
-}
-
-// Whatever arrives, its records are JSON in UTF-8 and within their bound. (No
-// store here: what it remembers would make runs differ.)
-func FuzzArrival(f *testing.F) {
-	f.Add([]byte(message), "a@b.example", "in@inbox.example")
-	f.Add([]byte(""), "", "")
-	f.Add([]byte("From: \xff\r\nSubject: =?x?B?/w==?=\r\n\r\n\x00"), "\xff", "\x00")
-	f.Add([]byte("Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Disposition: attachment; filename*=x''%ff\r\n\r\n--x--"), "<>", "\u2028")
-	in := New(Options{Log: slog.New(slog.DiscardHandler)})
-	f.Fuzz(func(t *testing.T, raw []byte, from, to string) {
-		a := arrival{Delivery: Delivery{Raw: raw, EnvelopeFrom: from, Recipients: []string{to, to}}}
-		a.message, a.failure = in.parse(t.Context(), raw)
-		for _, v := range []any{a.email(), a.workflowRun("w"), a.event("e")} {
+// Whatever arrives, whatever the rules, one of the ends is reached, and the
+// records are JSON in UTF-8 and within their bound.
+func FuzzRun(f *testing.F) {
+	f.Add([]byte(message), "a@b.example", "in@inbox.example", `{"field":"subject","operator":"contains","value":"x","action":"reject"}`)
+	f.Add([]byte(""), "", "", "")
+	f.Add([]byte("From: \xff\r\nSubject: =?x?B?/w==?=\r\n\r\n\x00"), "\xff", "\x00", `{"field":"body","operator":"matches","value":"(a*)*$","action":"reject"}`)
+	f.Add([]byte("Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Disposition: attachment; filename*=x''%ff\r\n\r\n--x--"), "<>", "\u2028", "[")
+	p := New(Options{Log: slog.New(slog.DiscardHandler)})
+	f.Fuzz(func(t *testing.T, raw []byte, from, to, filter string) {
+		in := box(func(in *inbox.Inbox) { in.AllowedRecipients = []string{from} })
+		if filter != "" {
+			in.Filters = []inbox.Object{inbox.Object(filter)}
+		}
+		r, err := p.Run(t.Context(), in, inbox.Email{From: from, To: []string{to, to}}, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch r.Email.Status {
+		case inbox.EmailApproved, inbox.EmailRejected, inbox.EmailFailed:
+		default:
+			t.Errorf("e-mail is %s", r.Email.Status)
+		}
+		for _, v := range []any{r.Email, r.Workflow} {
 			if b, err := json.Marshal(v); err != nil || !utf8.Valid(b) || len(b) > maxRecord {
 				t.Errorf("%T of %d bytes, %v", v, len(b), err)
 			}

@@ -1,0 +1,80 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+)
+
+// Code says why an e-mail was rejected: its rejection_reason begins with the
+// code and a colon.
+type Code string
+
+// The codes of a rejection.
+const (
+	CodeInboxInactive       Code = "inbox_inactive"
+	CodeSenderNotAllowed    Code = "sender_not_allowed"
+	CodeSenderForged        Code = "sender_forged"
+	CodeFiltered            Code = "filtered"
+	CodeAttachmentsRefused  Code = "attachments_not_allowed"
+	CodeTooManyAttachments  Code = "too_many_attachments"
+	CodeAttachmentTooLarge  Code = "attachment_too_large"
+	CodeAttachmentsTooLarge Code = "attachments_too_large"
+)
+
+// checkSender lets in whom the inbox allows; an empty list allows anyone. An
+// address is only worth something where nobody found it to be forged.
+func checkSender(r *Run) Outcome {
+	allowed := r.Inbox.AllowedRecipients
+	switch {
+	case r.Inbox.Status != inbox.Active:
+		return Rejected(CodeInboxInactive, "The inbox is not active.")
+	case len(allowed) == 0:
+		return Passed("Anyone may send to this inbox.")
+	case !slices.ContainsFunc(allowed, func(a string) bool { return sameAddress(a, r.Email.From) }):
+		return Rejected(CodeSenderNotAllowed, "The sender is not among those who may send to this inbox.")
+	case notesOf(r.Email).Sender == SenderForged:
+		return Rejected(CodeSenderForged, "The sender's address is allowed, but the message is not from there.")
+	}
+	return Passed("The sender may send to this inbox.")
+}
+
+// sameAddress compares without case. Letters of other lengths do not count as
+// the same: they are other letters that look alike (U+212A for k).
+func sameAddress(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
+
+// checkAttachments holds the attachments against the inbox's limits; one that
+// is not positive is none. Inline ones count: what is inline is the sender's
+// word.
+func checkAttachments(r *Run) Outcome {
+	in, n := r.Inbox, int64(len(r.message.Attachments))
+	if n == 0 {
+		return Passed("The message has no attachments.")
+	}
+	var largest, total int64
+	for _, a := range r.message.Attachments {
+		largest, total = max(largest, a.Size), total+a.Size
+	}
+	over := func(size, limit int64) bool { return limit > 0 && size > limit }
+	switch {
+	case !in.AttachmentsAllow:
+		return Rejected(CodeAttachmentsRefused, "The message has %s, and the inbox takes none.", count(int(n), "attachment"))
+	case over(n, in.AttachmentsMaxFileNumber):
+		return Rejected(CodeTooManyAttachments, "The message has %d attachments, and the inbox takes at most %d.", n, in.AttachmentsMaxFileNumber)
+	case over(largest, in.AttachmentsMaxFileSize):
+		return Rejected(CodeAttachmentTooLarge, "An attachment has %d bytes, and the inbox takes at most %d of each.", largest, in.AttachmentsMaxFileSize)
+	case over(total, in.AttachmentsMaxTotalSize):
+		return Rejected(CodeAttachmentsTooLarge, "The attachments have %d bytes in all, and the inbox takes at most %d.", total, in.AttachmentsMaxTotalSize)
+	}
+	return Passed("The inbox takes %s of %d bytes in all.", count(int(n), "attachment"), total)
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
