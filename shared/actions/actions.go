@@ -27,10 +27,10 @@ import (
 type Options struct {
 	DB       *inboxstore.DB
 	Blobs    store.Blobs // raw messages
-	Pipeline *pipeline.Pipeline
-	Sender   *webhooks.Sender
-	Log      *slog.Logger     // default slog.Default
-	Now      func() time.Time // default time.Now
+	Pipeline *pipeline.Pipeline // default: one with the Log and Now of here
+	Sender   *webhooks.Sender   // default: one for the cloud
+	Log      *slog.Logger       // default slog.Default
+	Now      func() time.Time   // default time.Now
 }
 
 // Service is the whole inbox on a store.
@@ -48,6 +48,12 @@ func New(o Options) *Service {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Pipeline == nil {
+		o.Pipeline = pipeline.New(pipeline.Options{Log: o.Log, Now: o.Now})
+	}
+	if o.Sender == nil {
+		o.Sender = webhooks.New(webhooks.Options{Now: o.Now})
 	}
 	return &Service{DB: o.DB, opts: o}
 }
@@ -75,9 +81,9 @@ const (
 )
 
 // finish writes down how something ended that went out, also when the call's
-// time is over: change says what, from what is there by then. What it first
-// inserts must tell its changes apart, as they may be written again when a
-// reply is lost.
+// time is over: change says what, from what is there by then. It inserts
+// before it updates: where a reply is lost and all is written again, it meets
+// itself there, and not a record that it changed.
 func (s *Service) finish(ctx context.Context, by inbox.Actor, change func(context.Context) ([]inboxstore.Change, error)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recording)
 	defer cancel()

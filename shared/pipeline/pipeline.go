@@ -65,7 +65,7 @@ func New(o Options) *Pipeline {
 	p.steps = []step{
 		{inbox.StepParse, p.parse},
 		{inbox.StepCheckSender, rule(checkSender)},
-		{inbox.StepApplyFilters, rule(applyFilters)},
+		{inbox.StepApplyFilters, applyFilters},
 		{inbox.StepCheckAttachments, rule(checkAttachments)},
 		{inbox.StepRunAgent, orSkip(o.Agent, "No agent engine runs here.")},
 		{inbox.StepDeliverWebhooks, orSkip(o.Deliver, "No delivery queue runs here.")},
