@@ -26,7 +26,7 @@ import (
 // Options configure a [Service].
 type Options struct {
 	DB       *inboxstore.DB
-	Blobs    store.Blobs // raw messages
+	Blobs    store.Blobs        // raw messages
 	Pipeline *pipeline.Pipeline // default: one with the Log and Now of here
 	Sender   *webhooks.Sender   // default: one for the cloud
 	Log      *slog.Logger       // default slog.Default
