@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -65,18 +64,12 @@ func (s *Seeder) aurora(ctx context.Context) error {
 	return s.webhooks(ctx, ws, processed)
 }
 
-// mail lets Aurora's messages arrive and its agents have read them. It returns
-// the e-mails that were read well, oldest first.
+// mail lets Aurora's messages arrive. It returns the e-mails that were read
+// well, oldest first.
 func (s *Seeder) mail(ctx context.Context, support, invoices, jobs inbox.Inbox, helpdesk, clerk inbox.Agent) (processed []inbox.Email, err error) {
 	const hour = time.Hour
-	for _, m := range []struct {
-		name  string
-		in    inbox.Inbox
-		ago   time.Duration
-		agent *inbox.Agent // who read it; nil: nobody
-		wrote string       // its output
-		fault string       // or why it failed
-	}{
+	const silent = "The model provider did not answer within 60 s."
+	for _, a := range []arrival{
 		{"08-refund", support, 21 * 24 * hour, &helpdesk, "Asked the accountant to check the deposit of USD 350 from August.", ""},
 		{"07-newsletter", support, 12 * 24 * hour, nil, "", ""},
 		{"06-forwarded", support, 6 * 24 * hour, &helpdesk, "Offered to exchange ten bags of lot L2291 and sent the return label.", ""},
@@ -85,75 +78,18 @@ func (s *Seeder) mail(ctx context.Context, support, invoices, jobs inbox.Inbox, 
 		{"09-broken", support, 3 * 24 * hour, nil, "", ""},
 		{"04-hidden-instructions", invoices, 2 * 24 * hour, &clerk, "", "The model answered with text where JSON was asked for."},
 		{"05-application", jobs, 40 * hour, nil, "", ""}, // rejected: the inbox is not active
-		{"01-late-delivery", support, 26 * hour, &helpdesk, "", "The model provider did not answer within 60 s."},
-		{"02-late-delivery-again", support, 3 * hour, &helpdesk, "", "The model provider did not answer within 60 s."},
+		{"01-late-delivery", support, 26 * hour, &helpdesk, "", silent},
+		{"02-late-delivery-again", support, 3 * hour, &helpdesk, "", silent},
 	} {
-		email, err := s.receive(ctx, m.name, m.in, m.ago)
+		email, err := s.receive(ctx, a)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.name, err)
+			return nil, fmt.Errorf("%s: %w", a.name, err)
 		}
-		if m.agent == nil {
-			continue
-		}
-		if err := s.run(ctx, email, *m.agent, m.wrote, m.fault); err != nil {
-			return nil, fmt.Errorf("run of %s: %w", m.name, err)
-		}
-		if m.fault == "" {
+		if email.Status == inbox.EmailProcessed {
 			processed = append(processed, email)
 		}
 	}
 	return processed, nil
-}
-
-// run records that the agent read the e-mail, as the workflow would.
-func (s *Seeder) run(ctx context.Context, email inbox.Email, agent inbox.Agent, wrote, fault string) error {
-	ws := email.WorkspaceID
-	start, took := email.ReceivedAt.Add(2*time.Second), 4100*time.Millisecond
-	end := start.Add(took)
-	r := inbox.AgentRun{
-		ID: inbox.NewID(start), WorkspaceID: ws, InboxID: email.InboxID, AgentID: agent.ID, EmailID: email.ID,
-		LLMModel: agent.LLMModel, Status: inbox.RunSuccess, Output: &wrote, InputTokens: 1840, OutputTokens: 126,
-		TotalCost: 0.00741, DurationMS: new(took.Milliseconds()), StartedAt: &start, FinishedAt: &end,
-		CreatedAt: start, UpdatedAt: end,
-	}
-	r.CostPerToken = r.TotalCost / float64(r.InputTokens+r.OutputTokens)
-	after := email
-	after.AgentID, after.Status, after.ProcessedAt, after.UpdatedAt = &agent.ID, inbox.EmailProcessed, &end, end
-	if fault != "" {
-		r.Status, r.Error, r.Output = inbox.RunFailed, &fault, nil
-		after.Status, after.RejectionReason, after.ProcessedAt = inbox.EmailFailed, &fault, nil
-	}
-	stored, err := inboxstore.Get[inbox.Email](ctx, s.DB, ws, string(email.ID))
-	if err != nil {
-		return err
-	}
-	runs, err := s.DB.WorkflowRuns(ctx, ws, inbox.WorkflowRunFilter{Email: email.ID}, inbox.PageRequest{Limit: 1})
-	if err != nil {
-		return err
-	}
-	was, err := inboxstore.Get[inbox.WorkflowRun](ctx, s.DB, ws, string(runs.Data[0].ID))
-	if err != nil {
-		return err
-	}
-	return s.DB.Apply(ctx, ws,
-		inboxstore.Insert(r), inboxstore.CountRun(r),
-		inboxstore.Update(stored, after),
-		inboxstore.Update(was, finish(was.Record, start, end, fault)))
-}
-
-// finish is the workflow run after its agent ran: the last two steps, which the
-// pipeline skipped.
-func finish(w inbox.WorkflowRun, start, end time.Time, fault string) inbox.WorkflowRun {
-	read := inbox.Step{Name: inbox.StepRunAgent, Status: inbox.StepSuccess, Result: new("The agent read the e-mail."), StartedAt: &start, FinishedAt: &end}
-	told := inbox.Step{Name: inbox.StepDeliverWebhooks, Status: inbox.StepSuccess, Result: new("2 webhooks were told of it."), StartedAt: &end, FinishedAt: &end}
-	w.Status = inbox.RunSuccess
-	if fault != "" {
-		w.Status, read.Status, read.Result = inbox.RunFailed, inbox.StepFailed, &fault
-		told = inbox.Step{Name: inbox.StepDeliverWebhooks, Status: inbox.StepSkipped}
-	}
-	w.Steps = append(slices.Clone(w.Steps[:len(w.Steps)-2]), read, told)
-	w.FinishedAt, w.UpdatedAt = &end, end
-	return w
 }
 
 // month counts thirty days of use, so that there is something to report.

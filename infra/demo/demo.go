@@ -8,20 +8,14 @@ package demo
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
-	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
 )
-
-//go:embed mail/*.eml
-var messages embed.FS
 
 // The people of the demo. Owner, Operator and Viewer work in the organization
 // Aurora Coffee, Other is the owner of another one, Bosque Verde.
@@ -102,16 +96,4 @@ func (s *Seeder) inbox(ctx context.Context, ws access.WorkspaceID, label, addres
 		change(&in)
 	}
 	return in, s.DB.Apply(ctx, ws, inboxstore.Insert(in))
-}
-
-// receive lets one of the messages arrive, as long ago as said.
-func (s *Seeder) receive(ctx context.Context, name string, in inbox.Inbox, ago time.Duration) (inbox.Email, error) {
-	raw, err := messages.ReadFile("mail/" + name + ".eml")
-	if err != nil {
-		return inbox.Email{}, err
-	}
-	at := s.ago(ago)
-	dated := strings.Replace(string(raw), "@DATE@", at.Add(-time.Minute).Format(time.RFC1123Z), 1)
-	then := intake.New(intake.Options{DB: s.DB, Log: s.Log, Now: func() time.Time { return at }})
-	return then.Receive(ctx, intake.Delivery{ID: "demo/" + name, Inbox: in, Raw: []byte(dated)})
 }

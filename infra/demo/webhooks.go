@@ -17,7 +17,7 @@ func (s *Seeder) webhooks(ctx context.Context, ws access.WorkspaceID, processed 
 	webhook := func(label, url string, after time.Duration) inbox.Webhook {
 		at := made.Add(after)
 		return inbox.Webhook{ID: inbox.NewID(at), WorkspaceID: ws, Status: inbox.Active, Label: label, URL: url,
-			Auth: inbox.AuthNone, SubscribedEvents: []string{"email.processed"}, CreatedAt: at, UpdatedAt: at}
+			Auth: inbox.AuthNone, SubscribedEvents: []string{inbox.EventEmailProcessed}, CreatedAt: at, UpdatedAt: at}
 	}
 	erp := webhook("ERP", "https://erp.aurora.example/hooks/inbox", 0)
 	crm := webhook("CRM", "https://crm.aurora.example/kobana", time.Minute)
@@ -26,11 +26,13 @@ func (s *Seeder) webhooks(ctx context.Context, ws access.WorkspaceID, processed 
 		return err
 	}
 	for _, email := range processed {
-		at := email.ReceivedAt.Add(8 * time.Second)
-		event := inbox.SystemEvent{
-			ID: inbox.NewID(at), WorkspaceID: ws, InboxID: &email.InboxID, EmailID: &email.ID, Slug: "email.processed",
-			Payload: inbox.Object(fmt.Sprintf(`{"status":%q}`, inbox.EmailProcessed)), CreatedAt: at, UpdatedAt: at,
+		told := inbox.SystemEventFilter{Slug: inbox.EventEmailProcessed, Email: email.ID}
+		events, err := s.DB.SystemEvents(ctx, ws, told, inbox.PageRequest{Limit: 1})
+		if err != nil {
+			return err
 		}
+		event := events.Data[0]
+		at := event.CreatedAt.Add(2 * time.Second)
 		ok := delivery(event, erp.ID, at)
 		ok.Status, ok.ResponseStatus, ok.ResponseBody = inbox.DeliverySuccess, new(int64(200)), new("ok")
 		ok.ResponseHeaders = new(inbox.Object(`{"Content-Type":"text/plain"}`))
@@ -38,7 +40,7 @@ func (s *Seeder) webhooks(ctx context.Context, ws access.WorkspaceID, processed 
 		bad.Status, bad.ResponseStatus, bad.ResponseBody = inbox.DeliveryFailed, new(int64(503)), new("<h1>503 Service Unavailable</h1>")
 		bad.ResponseHeaders = new(inbox.Object(`{"Content-Type":"text/html"}`))
 		bad.Error = new("The receiver answered 503.")
-		if err := s.DB.Apply(ctx, ws, inboxstore.Insert(event), inboxstore.Insert(ok), inboxstore.Insert(bad)); err != nil {
+		if err := s.DB.Apply(ctx, ws, inboxstore.Insert(ok), inboxstore.Insert(bad)); err != nil {
 			return err
 		}
 	}

@@ -62,14 +62,18 @@ func TestImport_References(t *testing.T) {
 	if err := s.data.inboxes.Apply(t.Context(), ws, inboxstore.Update(was, named)); err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []struct{ ref, token, inbox string }{
-		{support, "demo-owner", "Support"}, {strings.ToUpper(support), "demo-owner", "Support"},
-		{"bosque-pedidos@inbox.kobana.com.br", "demo-other", "Pedidos"}, {jobs, "demo-owner", "Jobs"}, {someID, "demo-owner", "Jobs"},
+	for _, x := range []struct{ ref, token, inbox, status string }{
+		{support, "demo-owner", "Support", "approved"},
+		{strings.ToUpper(support), "demo-owner", "Support", "approved"},
+		{"bosque-pedidos@inbox.kobana.com.br", "demo-other", "Pedidos", "approved"},
+		{"aurora-invoices@inbox.kobana.com.br", "demo-owner", "Invoices", "rejected"}, // the sender is not allowed
+		{jobs, "demo-owner", "Jobs", "rejected"},                                      // not active
+		{someID, "demo-owner", "Jobs", "rejected"},
 	} {
 		path := write(t, "one.eml", message("for "+x.ref))
 		told, err := importing(t, s.config(), path, x.ref)
 		m := lineTold.FindStringSubmatch(told)
-		if err != nil || m == nil || m[1] != "received" || m[2] != path {
+		if err != nil || m == nil || m[1] != x.status || m[2] != path || (m[4] == "") != (x.status == "approved") {
 			t.Fatalf("%s: %q, %v", x.ref, told, err)
 		}
 		e := get[object](t, as(x.token).at(s), "emails_get", object{"id": m[3]})
@@ -86,7 +90,7 @@ func TestImport_StoppedServer(t *testing.T) {
 	c := testConfig(dataDir(t))
 	for i, path := range []string{write(t, "a.eml", message("into a new folder")), write(t, "b.EML", message("into a stopped one"))} {
 		told, err := importing(t, c, path, support)
-		if err != nil || !strings.HasPrefix(told, "received   "+path+" as ") {
+		if err != nil || !strings.HasPrefix(told, "approved   "+path+" as ") {
 			t.Fatalf("%d: %q, %v", i, told, err)
 		}
 		s, stop := serveOn(t, c)
@@ -118,7 +122,7 @@ func TestImport_Folder(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if n := strings.Count(told, "\n"); n != 5 || strings.Count(told, "received ") != 3 || strings.Count(told, "failed ") != 2 {
+	if n := strings.Count(told, "\n"); n != 5 || strings.Count(told, "approved ") != 3 || strings.Count(told, "failed ") != 2 {
 		t.Errorf("%d lines:\n%s", n, told)
 	}
 	// What is no e-mail is kept, and says why.
@@ -182,7 +186,7 @@ func TestImport_UnreadableFile(t *testing.T) {
 		return out.Write(b)
 	})
 	err := Import(t.Context(), s.config(), dir, support, vanishing, quiet())
-	if err == nil || err.Error() != "1 of 3 messages were not taken" || strings.Count(out.String(), "received ") != 2 ||
+	if err == nil || err.Error() != "1 of 3 messages were not taken" || strings.Count(out.String(), "approved ") != 2 ||
 		!strings.Contains(out.String(), "not taken  "+filepath.Join(dir, "2.eml")+": ") {
 		t.Errorf("%v\n%s", err, &out)
 	}
@@ -254,7 +258,7 @@ func TestCheckData_Import(t *testing.T) {
 	}
 	for _, told := range lines {
 		m := lineTold.FindStringSubmatch(strings.TrimSuffix(told, "\n") + "\n")
-		if m == nil || m[1] != "received" && m[1] != "failed" {
+		if m == nil || m[1] != "approved" && m[1] != "failed" {
 			t.Errorf("%q", told)
 			continue
 		}

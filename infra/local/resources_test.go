@@ -148,7 +148,7 @@ func TestR1_Values(t *testing.T) {
 		"kobana://inbox/agent-runs/" + c.where(t, "agent_runs_list", "status", "failed")["id"].(string):              {`"error":"The model provider did not answer within 60 s."`, `"total_cost":0.00741`},
 		"kobana://inbox/workflow-runs/" + c.where(t, "workflow_runs_list", "status", "failed")["id"].(string):        {`{"name":"run_agent","status":"failed","result":"The model provider`},
 		"kobana://inbox/webhooks/" + c.where(t, "webhooks_list", "label", "CRM")["id"].(string):                      {`"url":"https://crm.aurora.example/kobana"`, `"subscribed_events":["email.processed"]`, `"status":"active"`},
-		"kobana://inbox/system-events/" + c.where(t, "system_events_list", "slug", "email.processed")["id"].(string): {`"payload":{"status":"processed"}`},
+		"kobana://inbox/system-events/" + c.where(t, "system_events_list", "slug", "email.processed")["id"].(string): {`"payload":{"status":"processed","rejection_reason":null,"workflow_run_id":"`},
 	} {
 		if text := c.read(t, uri); !has(text, parts...) {
 			t.Errorf("%s is %s", uri, text)
