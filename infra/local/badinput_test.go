@@ -114,6 +114,7 @@ func TestBadInput_Bodies(t *testing.T) {
 // TestBadInput_Arguments gives every argument of every tool values that it
 // does not take, as its own schema says.
 func TestBadInput_Arguments(t *testing.T) {
+	t.Parallel()
 	defer unchanged(t, shared)()
 	eachEra(t, func(t *testing.T, v mcp.Version) {
 		c := as("demo-owner").in(v)

@@ -42,6 +42,7 @@ func identified() (all []struct{ kind, ref, argument, list string }) {
 
 // TestR9_Ids: the ids are those of the list, newest first, by what is typed.
 func TestR9_Ids(t *testing.T) {
+	t.Parallel()
 	eachVersion(t, func(t *testing.T, v mcp.Version) {
 		for _, token := range []string{"demo-owner", "demo-other"} {
 			c := as(token).in(v)

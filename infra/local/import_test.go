@@ -136,6 +136,7 @@ func TestImport_Folder(t *testing.T) {
 }
 
 func TestImport_Refusals(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	defer unchanged(t, s)()
 	good := write(t, "one.eml", message("one"))
@@ -199,6 +200,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // TestImport_WhileServing: mail arrives while people read, and each message
 // arrives once.
 func TestImport_WhileServing(t *testing.T) {
+	t.Parallel()
 	const writers, each = 3, 8
 	s := serve(t)
 	c := as("demo-owner").at(s)

@@ -12,6 +12,7 @@ import (
 // of what never existed, byte for byte but for the value. (Resources:
 // TestR5_SameAnswer.)
 func TestIsolation(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, v mcp.Version) {
 		for _, who := range []struct{ me, them string }{{"demo-owner", "demo-other"}, {"demo-other", "demo-owner"}} {
 			me, them := as(who.me).in(v), as(who.them).in(v)

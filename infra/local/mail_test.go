@@ -162,11 +162,12 @@ func TestCase35_Attachment(t *testing.T) {
 // TestCase05_LargeMail: no e-mail makes an answer that no gateway carries. It
 // is cut, with a flag, or refused by a coded error that says what to do.
 func TestCase05_LargeMail(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	c := as("demo-owner").at(s)
-	const size = 1 << 20 // and the text is of 5 MB
+	const size = 400 << 10 // more than is kept; and the text is of 5 MB
 	for name, part := range map[string]string{
-		"text":           "text/plain\r\n\r\n" + strings.Repeat("word after word\r\n", 5*size/17),
+		"text":           "text/plain\r\n\r\n" + strings.Repeat("word after word\r\n", 5<<20/17),
 		"quotes":         "text/plain\r\n\r\n" + strings.Repeat(`"\`, size/2),
 		"controls":       "text/plain\r\n\r\n" + strings.Repeat("\x01\x7f", size/2),
 		"four bytes":     "text/plain; charset=utf-8\r\n\r\n" + strings.Repeat("😀", size/4),
@@ -180,19 +181,17 @@ func TestCase05_LargeMail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			raw := "From: a@example.com\r\nSubject: " + name + "\r\nContent-Type: " + part
 			id := put(t, s, "aurora-support@inbox.kobana.com.br", []byte(raw))
-			for _, html := range []bool{false, true} {
-				a := c.call(t, "emails_get", object{"id": id, "include_html": html})
-				switch {
-				case a.status != http.StatusOK || len(a.body) > mcp.MaxAnswer:
-					t.Errorf("HTTP %d, %d bytes", a.status, len(a.body))
-				case a.failed:
-					if a.code != "response_too_large" || !has(a.text, "emails_get_eml") {
-						t.Errorf("%s", a.text)
-					}
-				default:
-					if e := decode[email](t, jsontext.Value(a.text)); e.RawSize != len(raw) || *e.Subject != name || len(e.Body.Text)+len(e.Body.HTML) > 1<<20 {
-						t.Errorf("%d bytes of %d, %q", len(a.body), e.RawSize, *e.Subject)
-					}
+			a := c.call(t, "emails_get", object{"id": id, "include_html": true})
+			switch {
+			case a.status != http.StatusOK || len(a.body) > mcp.MaxAnswer:
+				t.Errorf("HTTP %d, %d bytes", a.status, len(a.body))
+			case a.failed:
+				if a.code != "response_too_large" || !has(a.text, "emails_get_eml") {
+					t.Errorf("%s", a.text)
+				}
+			default:
+				if e := decode[email](t, jsontext.Value(a.text)); e.RawSize != len(raw) || *e.Subject != name || len(e.Body.Text)+len(e.Body.HTML) > 1<<20 {
+					t.Errorf("%d bytes of %d, %q", len(a.body), e.RawSize, *e.Subject)
 				}
 			}
 			r := c.send(t, "resources/read", object{"uri": "kobana://inbox/emails/" + string(id)})
@@ -216,13 +215,14 @@ func TestCase05_LargeMail(t *testing.T) {
 // TestLists_EndAPageEarly: a page of large records is shorter than its limit,
 // and goes on.
 func TestLists_EndAPageEarly(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	c := as("demo-other").at(s)
 	var to strings.Builder
 	for i := range 140 {
 		fmt.Fprintf(&to, "%s%d@example.com, ", strings.Repeat("x", 60), i)
 	}
-	for i := range 60 {
+	for i := range 35 {
 		put(t, s, "bosque-pedidos@inbox.kobana.com.br", fmt.Appendf(nil,
 			"From: a@example.com\r\nSubject: %d %s\r\nTo: %sb@example.com\r\nCc: %sb@example.com\r\n\r\nx", i, strings.Repeat("long ", 700), &to, &to))
 	}
@@ -246,7 +246,7 @@ func TestLists_EndAPageEarly(t *testing.T) {
 		}
 		args["cursor"] = *p.NextCursor
 	}
-	if len(seen) != 62 || pages < 2 {
+	if len(seen) != 37 || pages < 2 {
 		t.Errorf("%d e-mails on %d pages", len(seen), pages)
 	}
 }

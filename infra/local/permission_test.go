@@ -20,6 +20,7 @@ var families = []string{
 // viewer: its resources, the prompts that lean on its tools and its
 // suggestions are gone, without a word on why.
 func TestR3_R5_R7_R9_WithoutPermission(t *testing.T) {
+	t.Parallel()
 	config := testConfig(dataDir(t))
 	for _, family := range families {
 		t.Run(family, func(t *testing.T) {

@@ -191,6 +191,7 @@ func sameJSON(t *testing.T, want string, got []byte) bool {
 }
 
 func TestR3_R5_7_09_OtherFormsNameNothing(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, v mcp.Version) {
 		c := as("demo-owner").in(v)
 		for _, d := range documents {

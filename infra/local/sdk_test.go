@@ -44,6 +44,7 @@ func connect(t *testing.T, token string, v mcp.Version) *sdk.ClientSession {
 // TestSDK_Resources: the SDK lists and reads every resource, and gets what
 // plain HTTP gets.
 func TestSDK_Resources(t *testing.T) {
+	t.Parallel()
 	eachVersion(t, func(t *testing.T, v mcp.Version) {
 		session, plain := connect(t, "demo-readonly", v), as("demo-readonly")
 		if caps := session.InitializeResult().Capabilities; caps.Resources == nil || caps.Resources.Subscribe || caps.Resources.ListChanged || caps.Logging != nil {
@@ -151,6 +152,7 @@ func TestSDK_Prompts_Completion(t *testing.T) {
 
 // TestSDK_Tools calls every tool that reads.
 func TestSDK_Tools(t *testing.T) {
+	t.Parallel()
 	eachVersion(t, func(t *testing.T, v mcp.Version) {
 		session, plain := connect(t, "demo-owner", v), as("demo-owner")
 		var names []string

@@ -183,8 +183,9 @@ func (e ending) Err() error {
 // TestServer_InterruptedFirstStart, wherever it was: the next one has the demo
 // whole, and once.
 func TestServer_InterruptedFirstStart(t *testing.T) {
+	t.Parallel()
 	want := counts(t, shared)
-	for n := 0; ; n += 25 {
+	for n := 0; ; n += 40 {
 		c, left := testConfig(dataDir(t)), n
 		s, err := Open(ending{t.Context(), &left}, c, quiet())
 		if err == nil { // it takes no more steps than that
