@@ -12,7 +12,7 @@ LOCAL = $(GO) run ./infra/local/kobana-inbox
 
 .PHONY: help
 help: ## List the targets.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## Run the server at http://127.0.0.1:3000/mcp (PORT, DATA_DIR, CONFIRM_TTL, READ_ONLY, RATE_LIMIT).
@@ -25,6 +25,11 @@ import: ## Put mail into an inbox: FILE=message.eml or a folder, INBOX=id, exter
 .PHONY: test
 test: ## Run the tests, with the race detector.
 	$(GO) test -race ./...
+
+.PHONY: test-dynamodb
+test-dynamodb: ## Run the store's suites on an emulator of DynamoDB (needs Node.js 20.15 or newer).
+	cd infra/dynalite && npm ci
+	DYNAMODB_EMULATOR=1 $(GO) test -race -count=1 ./shared/store/dynamo/... ./shared/confirm ./shared/inboxstore ./shared/intake
 
 .PHONY: check-data
 check-data: ## Run the checks that use the handed material: DATA=folder.
@@ -40,7 +45,8 @@ lint: ## Check format, vet, static analysis, module files and the generated refe
 
 .PHONY: reference
 reference: ## Write docs/reference.md anew from the catalog.
-	$(GO) run ./infra/reference > docs/reference.md.new && mv docs/reference.md.new docs/reference.md
+	@mkdir -p build
+	$(GO) run ./infra/reference > build/reference.md && mv build/reference.md docs/reference.md
 
 .PHONY: bench
 bench: ## Run the benchmarks.
@@ -50,5 +56,5 @@ bench: ## Run the benchmarks.
 fuzz: ## Fuzz every target for FUZZTIME each (default 60s).
 	@for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	    echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$p || exit 1; \
 	  done; done
