@@ -111,12 +111,11 @@ func scan(c *bbolt.Cursor, q store.Query) iter.Seq2[[]byte, []byte] {
 	high := itemKey(store.Key{Partition: q.Partition, Sort: to})
 	return func(yield func([]byte, []byte) bool) {
 		if q.Backward {
-			k, v := c.Seek(high)
-			if k == nil {
-				k, v = c.Last()
-			} else {
-				k, v = c.Prev()
+			step := c.Prev
+			if above, _ := c.Seek(high); above == nil {
+				step = c.Last
 			}
+			k, v := step()
 			for k != nil && bytes.Compare(k, low) >= 0 && yield(k, v) {
 				k, v = c.Prev()
 			}
