@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -60,6 +61,15 @@ func TestOnlyLoopback(t *testing.T) {
 	} {
 		if got := loopbackHost(host); got != want {
 			t.Errorf("host %q: %v", host, got)
+		}
+	}
+	for peer, want := range map[string]int{"10.0.0.1:1": http.StatusForbidden, "127.0.0.1:1": http.StatusOK} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, shared.URL+"/mcp", strings.NewReader(ping))
+		r.RemoteAddr = peer
+		r.Header.Set("Authorization", "Bearer demo-owner")
+		w := httptest.NewRecorder()
+		if shared.handler.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("from %s: HTTP %d %s", peer, w.Code, w.Body)
 		}
 	}
 }
