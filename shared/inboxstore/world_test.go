@@ -13,6 +13,7 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 )
@@ -21,8 +22,10 @@ import (
 // the table is asked.
 type world struct {
 	*DB
-	table *storetest.Fault
-	now   time.Time
+	table   *storetest.Fault
+	witness *witness
+	blobs   *faultyBlobs
+	now     time.Time
 }
 
 var noon = time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
@@ -34,8 +37,9 @@ func newWorld(t testing.TB, options ...func(*Options)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	w := &world{table: storetest.NewFault(storetest.Temp(t).Table("data")), now: noon}
-	o := Options{Table: w.table, Blobs: blobs, Now: func() time.Time { return w.now }, Keys: staticKeys(testKey)}
+	w := &world{witness: &witness{Table: storetest.Temp(t).Table("data"), keys: map[store.Key]bool{}}, blobs: &faultyBlobs{Blobs: blobs}, now: noon}
+	w.table = storetest.NewFault(w.witness)
+	o := Options{Table: w.table, Blobs: w.blobs, Now: func() time.Time { return w.now }, Keys: staticKeys(testKey)}
 	for _, option := range options {
 		option(&o)
 	}
@@ -47,6 +51,19 @@ var testKey = bytes.Repeat([]byte{7}, 32)
 
 func staticKeys(keys ...[]byte) func(context.Context) ([][]byte, error) {
 	return func(context.Context) ([][]byte, error) { return keys, nil }
+}
+
+// faultyBlobs cannot be reached while it is down.
+type faultyBlobs struct {
+	store.Blobs
+	down bool
+}
+
+func (b *faultyBlobs) Delete(ctx context.Context, key string) error {
+	if b.down {
+		return store.ErrUnavailable
+	}
+	return b.Blobs.Delete(ctx, key)
 }
 
 // apply makes changes that must succeed.
