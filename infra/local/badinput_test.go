@@ -143,12 +143,8 @@ func TestBadInput_Arguments(t *testing.T) {
 func judgeInvalid(t *testing.T, c client, tool tool, args object, names string) {
 	t.Helper()
 	a := c.call(t, tool.Name, args)
-	want := "invalid_arguments"
-	if tool.Annotations.Destructive && !c.version.Modern() {
-		want = a.code // confirmation_required is as good
-	}
-	if a.status != http.StatusOK || !a.failed || a.code != want || !strings.HasPrefix(a.text, want+": ") || a.structured != nil ||
-		want == "invalid_arguments" && !strings.Contains(a.text, names) {
+	if a.status != http.StatusOK || !a.failed || a.code != "invalid_arguments" || a.structured != nil ||
+		!strings.HasPrefix(a.text, "invalid_arguments: ") || !strings.Contains(a.text, names) {
 		t.Errorf("%s %.300s: HTTP %d %.500s", tool.Name, marshal(t, args), a.status, a.body)
 	}
 }

@@ -132,8 +132,10 @@ func value(f catalog.Field) string {
 		}
 	case catalog.Integer:
 		s += limits(f, ", ", "")
-	default:
+	case catalog.String:
 		s += limits(f, " of ", " characters")
+	default:
+		s += limits(f, ", ", " characters")
 	}
 	if f.Positive {
 		s += ", more than 0"
