@@ -8,10 +8,6 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
-// maxAlong is how many records can change along with one that is deleted, so
-// that it stays one transaction.
-const maxAlong = 40
-
 // CreateAgent implements inbox.Editor.
 func (db *DB) CreateAgent(ctx context.Context, by inbox.Actor, draft inbox.Agent) (inbox.Agent, error) {
 	r := draft
@@ -61,8 +57,8 @@ func (db *DB) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent) 
 		if err != nil {
 			return err
 		}
-		if len(boxes) > maxAlong {
-			return inbox.Errorf(inbox.CodeLimit, "", "More than %d inboxes have this agent: give some of them another one first. Nothing was changed.", maxAlong)
+		if tooMany(boxes) {
+			return inbox.Errorf(inbox.CodeLimit, "", "Too many inboxes have this agent: give some of them another one first. Nothing was changed.")
 		}
 		e := Event{Slug: inbox.EventAgentDeleted, Target: was.ID}
 		changes := []Change{turn, Delete(old)}

@@ -80,8 +80,8 @@ func (db *DB) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox) 
 		if err != nil {
 			return err
 		}
-		if len(hooks) > maxAlong {
-			return inbox.Errorf(inbox.CodeLimit, "", "More than %d active webhooks are bound to this inbox: delete some or bind them to another one first. Nothing was changed.", maxAlong)
+		if tooMany(hooks) {
+			return inbox.Errorf(inbox.CodeLimit, "", "Too many active webhooks are bound to this inbox: delete some or bind them to another one first. Nothing was changed.")
 		}
 		e := inboxEvent(inbox.EventInboxDeleted, was)
 		changes := []Change{turn, Delete(old)}

@@ -196,6 +196,36 @@ func TestWhatMovesByItselfIsNoChange(t *testing.T) {
 	}
 }
 
+// Not even when it moves between reading and writing.
+func TestWhatMovesByItselfMeanwhileIsNoChange(t *testing.T) {
+	eachEdit(t, func(t *testing.T, w *world, e edit, o office) {
+		if !strings.HasPrefix(e.tool, "webhooks_") {
+			return
+		}
+		beside := New(w.opts)
+		beside.opts.Table = w.witness
+		moved := false
+		w.table.Inject(storetest.Injection{Method: storetest.Write, Match: func(storetest.Call) bool {
+			if !moved {
+				moved = true
+				stored := must[Stored[inbox.Webhook]](t)(Get[inbox.Webhook](t.Context(), beside, o.ws, string(o.hook.ID)))
+				failed := stored.Record
+				failed.ConsecutiveFailures++
+				if err := beside.Apply(t.Context(), o.ws, Update(stored, failed)); err != nil {
+					t.Error(err)
+				}
+			}
+			return false
+		}})
+		if _, err := e.do(t, w, actor(o.ws, e.tool), o); err != nil || !moved {
+			t.Errorf("moved %v, %v", moved, err)
+		}
+		if hook, err := w.Webhook(t.Context(), o.ws, string(o.hook.ID)); err == nil && hook.ConsecutiveFailures != 1 {
+			t.Errorf("%d failures, want 1", hook.ConsecutiveFailures)
+		}
+	})
+}
+
 // In another workspace, what exists answers like what never was, and nothing
 // happens.
 func TestR5_EditsReachNoOtherWorkspace(t *testing.T) {

@@ -71,7 +71,7 @@ func (db *DB) UpdateWebhook(ctx context.Context, by inbox.Actor, was, now inbox.
 		if switchedOn {
 			r.ConsecutiveFailures = 0
 		}
-		changes := []Change{Update(old, r)}
+		changes := []Change{along(Update(old, r))}
 		if r.InboxID != nil && (switchedOn || text(r.InboxID) != text(old.Record.InboxID)) {
 			changes = append(changes, turn, present[inbox.Inbox]("inbox_id", *r.InboxID))
 		}
@@ -82,11 +82,13 @@ func (db *DB) UpdateWebhook(ctx context.Context, by inbox.Actor, was, now inbox.
 
 // DeleteWebhook implements inbox.Editor.
 func (db *DB) DeleteWebhook(ctx context.Context, by inbox.Actor, was inbox.Webhook) error {
-	old, err := Current(ctx, db, by.Workspace, was)
-	if err != nil {
-		return err
-	}
-	return db.Audited(ctx, by, webhookEvent(inbox.EventWebhookDeleted, was), Delete(old))
+	return anew(ctx, func() error {
+		old, err := Current(ctx, db, by.Workspace, was)
+		if err != nil {
+			return err
+		}
+		return db.Audited(ctx, by, webhookEvent(inbox.EventWebhookDeleted, was), along(Delete(old)))
+	})
 }
 
 func webhookEvent(slug string, r inbox.Webhook) Event {

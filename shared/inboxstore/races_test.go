@@ -170,7 +170,7 @@ func TestNoTurn(t *testing.T) {
 		return w.Apply(t.Context(), o.ws, turn, Insert(anAgent(o.ws)))
 	})
 	wantError(t, err, inbox.CodeUnavailable, "")
-	if agents := must[inbox.Page[inbox.Agent]](t)(w.Agents(t.Context(), o.ws, inbox.PageRequest{})).Data; tries != maxTurns || len(agents) != 1 {
-		t.Errorf("%d tries and %d agents, want %d and 1", tries, len(agents), maxTurns)
+	if agents := must[inbox.Page[inbox.Agent]](t)(w.Agents(t.Context(), o.ws, inbox.PageRequest{})).Data; tries != maxTries || len(agents) != 1 {
+		t.Errorf("%d tries and %d agents, want %d and 1", tries, len(agents), maxTries)
 	}
 }

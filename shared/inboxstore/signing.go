@@ -62,29 +62,33 @@ func (db *DB) SigningOf(ctx context.Context, ws access.WorkspaceID, webhook inbo
 
 // RotateSecret implements inbox.Editor.
 func (db *DB) RotateSecret(ctx context.Context, by inbox.Actor, was inbox.Webhook) (string, time.Time, error) {
-	old, err := Current(ctx, db, by.Workspace, was)
-	if err != nil {
-		return "", time.Time{}, err
-	}
-	var kept signing
-	if err := db.reveal(ctx, by.Workspace, was.ID, &kept); err != nil {
-		return "", time.Time{}, err
-	}
-	now := db.now()
-	until := now // there may be no secret to take the place of
-	secrets := kept.inForce(now)
-	if len(secrets) > 0 {
-		until = now.Add(overlap)
-		secrets[0].ValidUntil = until
-	}
-	if len(secrets) > maxOverlap {
-		return "", time.Time{}, inbox.Errorf(inbox.CodeLimit, "", "The secret of this webhook was rotated %d times within a day, and all of those before it still sign. Nothing was changed. Try again later.", maxOverlap)
-	}
 	fresh := webhooks.NewSecret()
-	kept.Secrets = slices.Insert(secrets, 0, signingSecret{Value: fresh, CreatedAt: now})
-	r := old.Record
-	r.UpdatedAt = db.later(r.UpdatedAt)
-	if err := db.Audited(ctx, by, webhookEvent(inbox.EventWebhookSecretRotated, r), Update(old, r), Confidential(r.ID, kept)); err != nil {
+	var until time.Time
+	err := anew(ctx, func() error {
+		old, err := Current(ctx, db, by.Workspace, was)
+		if err != nil {
+			return err
+		}
+		var kept signing
+		if err := db.reveal(ctx, by.Workspace, was.ID, &kept); err != nil {
+			return err
+		}
+		now := db.now()
+		until = now // there may be no secret to take the place of
+		secrets := kept.inForce(now)
+		if len(secrets) > 0 {
+			until = now.Add(overlap)
+			secrets[0].ValidUntil = until
+		}
+		if len(secrets) > maxOverlap {
+			return inbox.Errorf(inbox.CodeLimit, "", "The secret of this webhook was rotated %d times within a day, and all of those before it still sign. Nothing was changed. Try again later.", maxOverlap)
+		}
+		kept.Secrets = slices.Insert(secrets, 0, signingSecret{Value: fresh, CreatedAt: now})
+		r := old.Record
+		r.UpdatedAt = db.later(r.UpdatedAt)
+		return db.Audited(ctx, by, webhookEvent(inbox.EventWebhookSecretRotated, r), along(Update(old, r)), Confidential(r.ID, kept))
+	})
+	if err != nil {
 		return "", time.Time{}, err
 	}
 	return string(fresh), until, nil

@@ -12,28 +12,20 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
-// Changes of which records a workspace has, and of which of them refer to
-// others, take turns: each is made on what it read while no other was. So the
-// limits of a workspace hold, and nothing comes to refer to what is being
-// deleted, however many change things at once.
-
 const (
-	maxTurns = 64 // how often a change is begun anew because another came first
+	maxTries = 64 // how often a change is begun anew because another came first
 	maxPause = 20 * time.Millisecond
 )
 
-// errTurn: another change came first. Nothing was written.
-var errTurn = errors.New("inboxstore: another change of the workspace came first")
+// errAnew: another change came first, and nothing was written. It never leaves
+// the package.
+var errAnew = errors.New("inboxstore: another change came first")
 
-// inTurn calls change until no other one comes between what it reads and what
-// it writes, by including turn.
-func (db *DB) inTurn(ctx context.Context, ws access.WorkspaceID, change func(turn Change) error) error {
-	for n := range maxTurns {
-		turn, err := db.turn(ctx, ws)
-		if err != nil {
-			return err
-		}
-		if err := change(turn); !errors.Is(err, errTurn) {
+// anew calls change until no other one comes between what it reads and what it
+// writes, as [along] and turns find out.
+func anew(ctx context.Context, change func() error) error {
+	for n := range maxTries {
+		if err := change(); !errors.Is(err, errAnew) {
 			return err
 		}
 		select {
@@ -43,6 +35,20 @@ func (db *DB) inTurn(ctx context.Context, ws access.WorkspaceID, change func(tur
 		}
 	}
 	return inbox.Errorf(inbox.CodeUnavailable, "", "Others are changing this workspace now. Nothing was changed. Try again later.")
+}
+
+// inTurn is [anew] for changes of which records a workspace has, and of which of
+// them refer to others. They take turns, by writing turn: each is made on what
+// it read while no other was. So the limits of a workspace hold, and nothing
+// comes to refer to what is being deleted, however many change things at once.
+func (db *DB) inTurn(ctx context.Context, ws access.WorkspaceID, change func(turn Change) error) error {
+	return anew(ctx, func() error {
+		turn, err := db.turn(ctx, ws)
+		if err != nil {
+			return err
+		}
+		return change(turn)
+	})
 }
 
 // turn is the change that makes the next turn of a workspace this one.
@@ -57,13 +63,14 @@ func (db *DB) turn(ctx context.Context, ws access.WorkspaceID) (Change, error) {
 	}
 	next.Value = []byte(rand.Text()) // a turn is only ever like itself
 	return func(t *transaction) error {
-		t.add(store.Put(next, free), errTurn)
+		t.add(store.Put(next, free), errAnew)
 		return nil
 	}, nil
 }
 
-// along are changes that come with another one in its turn: when a record is
-// not as it was read any more, the turn begins anew.
+// along are changes that are begun [anew] when a record is not as it was read any
+// more: those that come with another one, and those of a record of which parts
+// move by themselves.
 func along(changes ...Change) Change {
 	return func(t *transaction) error {
 		first := len(t.ops)
@@ -73,10 +80,26 @@ func along(changes ...Change) Change {
 			}
 		}
 		for i := range t.refusals[first:] {
-			t.refusals[first+i] = errTurn
+			t.refusals[first+i] = errAnew
 		}
 		return nil
 	}
+}
+
+// How many records can change along with one that is deleted, and their bytes,
+// so that all is one transaction.
+const (
+	maxAlong      = 40
+	maxAlongBytes = store.MaxTransactionBytes * 3 / 8
+)
+
+// tooMany reports whether records are too many to change along.
+func tooMany[T Record](found []Stored[T]) bool {
+	bytes := 0
+	for _, f := range found {
+		bytes += f.size
+	}
+	return len(found) > maxAlong || bytes > maxAlongBytes
 }
 
 // present makes sure that the record that a field refers to exists.
