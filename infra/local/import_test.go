@@ -82,7 +82,14 @@ func TestImport_References(t *testing.T) {
 			t.Errorf("%s: %v", x.ref, e)
 		}
 	}
+	for _, tool := range []string{"emails_list", "workflow_runs_list", "system_events_list"} {
+		if text := c.call(t, tool, nil).text; finer.MatchString(text) {
+			t.Errorf("%s has a time finer than a millisecond: %s", tool, text)
+		}
+	}
 }
+
+var finer = regexp.MustCompile(`\d\.\d{4,}Z`)
 
 // TestImport_StoppedServer opens the store itself, and a server finds what it
 // put there; it serves a folder that no server ever used as well.

@@ -118,7 +118,7 @@ func TestReceive(t *testing.T) {
 		To: []string{"support@inbox.example"}, Cc: []string{"bob@sender.example"}, Bcc: []string{}, HeaderTo: []string{"support@inbox.example"},
 		Status: inbox.EmailApproved, SpamVerdict: new("PASS"), SESMetadata: inbox.Object(`{"id":"ses"}`),
 		CustomMetadata: inbox.Object("{}"), AgentMetadata: inbox.Object("{}"), Metadata: inbox.Object(`{"sender":"unverified"}`), Attachments: []inbox.Attachment{},
-		SentAt: new(time.Date(2026, 12, 2, 11, 59, 0, 0, time.UTC)), ReceivedAt: received, CreatedAt: noon, UpdatedAt: noon,
+		SentAt: new(time.Date(2026, 12, 2, 11, 59, 0, 0, time.UTC)), ReceivedAt: received, CreatedAt: received, UpdatedAt: received,
 	}
 	if d := cmp.Diff(want, kept); d != "" {
 		t.Errorf("e-mail (-want +got):\n%s", d)

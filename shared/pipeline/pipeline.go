@@ -125,21 +125,21 @@ func Failed(format string, args ...any) Outcome {
 // context's: then nothing is known of the e-mail.
 func (p *Pipeline) Run(ctx context.Context, in inbox.Inbox, e inbox.Email, raw []byte) (*Run, error) {
 	r := &Run{Inbox: in, Email: arrived(in, e, raw), raw: raw}
-	start := p.opts.Now().UTC()
+	start := p.now()
 	w := inbox.WorkflowRun{
 		WorkspaceID: in.WorkspaceID, InboxID: in.ID, EmailID: e.ID, Status: inbox.RunRunning, StartedAt: &start,
 	}
 	for _, s := range p.steps {
 		done := inbox.Step{Name: s.name, Status: inbox.StepSkipped}
 		if w.Status == inbox.RunRunning {
-			at := p.opts.Now().UTC()
+			at := p.now()
 			o, err := p.try(ctx, s, r)
 			if err != nil {
 				return nil, err
 			}
 			done.Status, done.Result = o.step, &o.result
 			if o.step != inbox.StepSkipped {
-				done.StartedAt, done.FinishedAt = &at, new(p.opts.Now().UTC())
+				done.StartedAt, done.FinishedAt = &at, new(p.now())
 			}
 			if o.email != "" {
 				w.Status, r.Email.Status, r.Email.RejectionReason = inbox.RunFailed, o.email, &o.result
@@ -147,7 +147,8 @@ func (p *Pipeline) Run(ctx context.Context, in inbox.Inbox, e inbox.Email, raw [
 		}
 		w.Steps = append(w.Steps, done)
 	}
-	end := p.opts.Now().UTC()
+	ended := p.opts.Now() // in full, so that ids of one millisecond are in order
+	end := millis(ended)
 	if w.Status == inbox.RunRunning {
 		w.Status = inbox.RunSuccess
 	}
@@ -157,21 +158,26 @@ func (p *Pipeline) Run(ctx context.Context, in inbox.Inbox, e inbox.Email, raw [
 	if r.Email.CreatedAt.IsZero() {
 		r.Email.CreatedAt = end
 	}
-	w.ID, w.FinishedAt, w.CreatedAt, w.UpdatedAt, r.Email.UpdatedAt = p.opts.NewID(end), &end, end, end, end
-	r.Workflow, r.Event = w, p.event(r.Email, w)
+	w.ID, w.FinishedAt, w.CreatedAt, w.UpdatedAt, r.Email.UpdatedAt = p.opts.NewID(ended), &end, end, end, end
+	r.Workflow, r.Event = w, event(p.opts.NewID(ended), r.Email, w)
 	return r, nil
 }
 
+func (p *Pipeline) now() time.Time { return millis(p.opts.Now()) }
+
+// millis is a time as records have it.
+func millis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
 // event is the e-mail's entry in the event log: email.approved, .rejected,
 // .failed or .processed.
-func (p *Pipeline) event(e inbox.Email, w inbox.WorkflowRun) inbox.SystemEvent {
+func event(id inbox.ID, e inbox.Email, w inbox.WorkflowRun) inbox.SystemEvent {
 	payload, _ := json.Marshal(struct { // it always can be: all of it is bounded UTF-8
 		Status   inbox.EmailStatus `json:"status"`
 		Reason   *string           `json:"rejection_reason"`
 		Workflow inbox.ID          `json:"workflow_run_id"`
 	}{e.Status, e.RejectionReason, w.ID})
 	return inbox.SystemEvent{
-		ID: p.opts.NewID(e.UpdatedAt), WorkspaceID: e.WorkspaceID, InboxID: &e.InboxID, EmailID: &e.ID,
+		ID: id, WorkspaceID: e.WorkspaceID, InboxID: &e.InboxID, EmailID: &e.ID,
 		Slug: "email." + string(e.Status), Payload: payload, CreatedAt: e.UpdatedAt, UpdatedAt: e.UpdatedAt,
 	}
 }

@@ -113,6 +113,26 @@ func TestApproved(t *testing.T) {
 	}
 }
 
+// Records have times to the millisecond; ids of one millisecond are in order.
+func TestTimes(t *testing.T) {
+	at := noon.Truncate(time.Millisecond)
+	tick := func() time.Time { at = at.Add(7777 * time.Nanosecond); return at }
+	r := run(t, Options{Now: tick}, box(), message)
+	w := r.Workflow
+	times := []*time.Time{w.StartedAt, w.FinishedAt, &w.CreatedAt, &w.UpdatedAt, &r.Email.CreatedAt, &r.Email.UpdatedAt, &r.Event.CreatedAt}
+	for _, s := range w.Steps {
+		times = append(times, s.StartedAt, s.FinishedAt)
+	}
+	for i, at := range times {
+		if at != nil && !at.Equal(noon.Truncate(time.Millisecond)) {
+			t.Errorf("time %d is %v", i, at)
+		}
+	}
+	if first := inbox.NewID(*w.StartedAt); first >= w.ID || first >= r.Event.ID {
+		t.Errorf("an id of the beginning is %s, of the end %s and %s", first, w.ID, r.Event.ID)
+	}
+}
+
 // What an agent's step makes of an e-mail stays, and what it fails by shows.
 func TestEngines(t *testing.T) {
 	var delivered int
