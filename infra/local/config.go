@@ -11,9 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/catalog"
 )
 
 // Config is what the environment decides.
@@ -23,6 +25,9 @@ type Config struct {
 	ConfirmTTL time.Duration    // CONFIRM_TTL, default and at most five minutes (R14)
 	ReadOnly   bool             // READ_ONLY=1 lists and runs no writing tool
 	RateLimit  access.RateLimit // RATE_LIMIT, "20/60" or "off"
+
+	ConfirmAlso          []string // CONFIRM_ALSO, writing tools that ask too (R11)
+	WebhookAllowLoopback bool     // WEBHOOK_ALLOW_LOOPBACK=1 lets webhooks reach this machine
 }
 
 // maxConfirmTTL is how long a confirmation counts at most (R14).
@@ -46,12 +51,18 @@ func ConfigFrom(getenv func(string) string) (Config, error) {
 			return c, fmt.Errorf("CONFIRM_TTL is %q: it takes a duration over 0 and up to 5m, such as 90s", v)
 		}
 	}
-	switch v := getenv("READ_ONLY"); v {
-	case "", "0":
-	case "1":
-		c.ReadOnly = true
-	default:
-		return c, fmt.Errorf("READ_ONLY is %q: it takes 1 or 0", v)
+	for name, on := range map[string]*bool{"READ_ONLY": &c.ReadOnly, "WEBHOOK_ALLOW_LOOPBACK": &c.WebhookAllowLoopback} {
+		switch v := getenv(name); v {
+		case "", "0":
+		case "1":
+			*on = true
+		default:
+			return c, fmt.Errorf("%s is %q: it takes 1 or 0", name, v)
+		}
+	}
+	c.ConfirmAlso = strings.Fields(strings.ReplaceAll(getenv("CONFIRM_ALSO"), ",", " "))
+	if err = catalog.CheckConfirmAlso(c.ConfirmAlso); err != nil {
+		return c, fmt.Errorf("CONFIRM_ALSO: %w", err)
 	}
 	if c.RateLimit, err = access.ParseLimit(getenv("RATE_LIMIT")); err != nil {
 		return c, fmt.Errorf("RATE_LIMIT: %w", err)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/time/rate"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -15,11 +17,13 @@ func TestConfigFrom(t *testing.T) {
 		return ConfigFrom(func(name string) string { return env[name] })
 	}
 	got, err := from(nil)
-	if want := (Config{Port: 3000, DataDir: ".data", ConfirmTTL: 5 * time.Minute}); got != want || err != nil {
+	if want := (Config{Port: 3000, DataDir: ".data", ConfirmTTL: 5 * time.Minute}); cmp.Diff(want, got, cmpopts.EquateEmpty()) != "" || err != nil {
 		t.Errorf("by default: %+v, %v", got, err)
 	}
-	got, err = from(map[string]string{"PORT": "0", "DATA_DIR": "/x", "CONFIRM_TTL": "90s", "READ_ONLY": "1", "RATE_LIMIT": "5/7"})
-	if want := (Config{Port: 0, DataDir: "/x", ConfirmTTL: 90 * time.Second, ReadOnly: true, RateLimit: access.RateLimit{PerSecond: 5, Burst: 7}}); got != want || err != nil {
+	got, err = from(map[string]string{"PORT": "0", "DATA_DIR": "/x", "CONFIRM_TTL": "90s", "READ_ONLY": "1", "RATE_LIMIT": "5/7",
+		"CONFIRM_ALSO": "inboxes_update, agents_update", "WEBHOOK_ALLOW_LOOPBACK": "1"})
+	if want := (Config{Port: 0, DataDir: "/x", ConfirmTTL: 90 * time.Second, ReadOnly: true, RateLimit: access.RateLimit{PerSecond: 5, Burst: 7},
+		ConfirmAlso: []string{"inboxes_update", "agents_update"}, WebhookAllowLoopback: true}); cmp.Diff(want, got, cmpopts.EquateEmpty()) != "" || err != nil {
 		t.Errorf("all set: %+v, %v", got, err)
 	}
 	got, err = from(map[string]string{"READ_ONLY": "0", "RATE_LIMIT": "off", "CONFIRM_TTL": "5m"})
@@ -32,10 +36,12 @@ func TestConfigFrom(t *testing.T) {
 // confirmation counts for more than five minutes.
 func TestConfigFrom_Errors(t *testing.T) {
 	for name, values := range map[string][]string{
-		"PORT":        {"x", "-1", "65536", "3000 ", "0x10", "1.5"},
-		"CONFIRM_TTL": {"x", "5", "0s", "-1s", "5m1ns", "300001ms", "1h"},
-		"READ_ONLY":   {"true", "yes", "2", " 1"},
-		"RATE_LIMIT":  {"x", "20", "20/", "/60", "0/1", "1/0", "-1/5", "20/60/1", "OFF"},
+		"PORT":                   {"x", "-1", "65536", "3000 ", "0x10", "1.5"},
+		"CONFIRM_TTL":            {"x", "5", "0s", "-1s", "5m1ns", "300001ms", "1h"},
+		"READ_ONLY":              {"true", "yes", "2", " 1"},
+		"CONFIRM_ALSO":           {"nope", "emails_get"},
+		"WEBHOOK_ALLOW_LOOPBACK": {"true", "2"},
+		"RATE_LIMIT":             {"x", "20", "20/", "/60", "0/1", "1/0", "-1/5", "20/60/1", "OFF"},
 	} {
 		for _, value := range values {
 			_, err := ConfigFrom(func(asked string) string { return map[string]string{name: value}[asked] })

@@ -11,19 +11,24 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/actions"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/bolt"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
+	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 // data is everything kept in DATA_DIR, opened: this process owns it.
 type data struct {
 	db        *bolt.DB
+	keys      keys
+	sender    *webhooks.Sender
 	directory *access.Directory
 	inboxes   *inboxstore.DB
+	service   *actions.Service
 	intake    *intake.Intake
 	links     *links
 }
@@ -34,7 +39,7 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
-	linkKey, err := key(c.path("link.key"))
+	keys, err := makeKeys(c)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +54,10 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 	if err != nil {
 		return nil, err
 	}
-	d := &data{db: db, links: &links{base: url, key: linkKey, blobs: blobs, now: time.Now}}
+	d := &data{
+		db: db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback}),
+		links: &links{base: url, key: keys.link, blobs: blobs, now: time.Now},
+	}
 	if err := d.open(ctx, log); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -82,7 +90,11 @@ func (d *data) open(ctx context.Context, log *slog.Logger) error {
 func (d *data) use(name string, log *slog.Logger) {
 	table := d.db.Table(name)
 	d.directory = access.NewDirectory(table)
-	d.inboxes = inboxstore.New(inboxstore.Options{Table: table, Blobs: d.links.blobs, Links: d.links.Link})
+	d.inboxes = inboxstore.New(inboxstore.Options{
+		Table: table, Blobs: d.links.blobs, Links: d.links.Link, CheckURL: d.sender.CheckURL, Log: log,
+		Keys: func(context.Context) ([][]byte, error) { return [][]byte{d.keys.data}, nil },
+	})
+	d.service = actions.New(actions.Options{DB: d.inboxes, Blobs: d.links.blobs, Sender: d.sender, Log: log})
 	d.intake = intake.New(intake.Options{DB: d.inboxes, Log: log})
 }
 

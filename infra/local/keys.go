@@ -12,6 +12,23 @@ import (
 // keyBytes is the size of the keys that the local server makes for itself.
 const keyBytes = 32
 
+// keys are the keys of one data directory, made once and kept in it.
+type keys struct {
+	link  []byte // signs download links
+	seal  []byte // seals confirmations
+	data  []byte // seals what is confidential in the store
+	audit []byte // keys the digests in system events
+}
+
+func makeKeys(c Config) (k keys, err error) {
+	for name, to := range map[string]*[]byte{"link": &k.link, "seal": &k.seal, "data": &k.data, "audit": &k.audit} {
+		if *to, err = key(c.path(name + ".key")); err != nil {
+			return k, err
+		}
+	}
+	return k, nil
+}
+
 // key returns the key kept in the named file, making it the first time. The
 // file is readable by its owner only.
 func key(path string) ([]byte, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
 )
 
@@ -17,8 +18,8 @@ import (
 const identityProvider = "http://127.0.0.1:3001"
 
 const (
-	// sweepEvery is how often the store forgets what expired.
-	sweepEvery = 10 * time.Minute
+	// tidyEvery is how often the store forgets what expired.
+	tidyEvery = 10 * time.Minute
 	// drain is how long requests may finish when the server stops.
 	drain = 5 * time.Second
 )
@@ -66,8 +67,17 @@ func (s *Server) open(c Config) (err error) {
 	if err != nil {
 		return err
 	}
+	confirmer, err := confirm.New(confirm.Options{
+		Audience: s.URL + "/mcp", TTL: c.ConfirmTTL, Ledger: s.data.db.Table("confirmations"),
+		Keys: confirm.StaticKeys(confirm.Key{ID: "local", Secret: [32]byte(s.data.keys.seal)}),
+	})
+	if err != nil {
+		return err
+	}
 	s.handler = onlyLoopback(gateway(server.Options{
-		Service: s.data.inboxes, Gate: gate, AllowOrigin: origins.Allow, ReadOnly: c.ReadOnly, Log: s.log,
+		Service: s.data.service, Gate: gate, Organization: s.data.directory.Organization,
+		Confirmer: confirmer, ConfirmAlso: c.ConfirmAlso, AuditKey: s.data.keys.audit, CheckURL: s.data.sender.CheckURL,
+		AllowOrigin: origins.Allow, ReadOnly: c.ReadOnly, Log: s.log,
 	}, s.data.links))
 	return nil
 }
@@ -94,14 +104,12 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	for i, l := range []net.Listener{s.listener, s.imports} {
 		go func() { failed <- servers[i].Serve(l) }()
 	}
-	sweep := time.NewTicker(sweepEvery)
-	defer sweep.Stop()
+	tidy := time.NewTicker(tidyEvery)
+	defer tidy.Stop()
 	for {
+		s.tidy(ctx)
 		select {
-		case <-sweep.C:
-			if _, err := s.data.db.Sweep(ctx, time.Now()); err != nil {
-				s.log.WarnContext(ctx, "sweep", "error", err)
-			}
+		case <-tidy.C:
 			continue
 		case err = <-failed:
 		case <-ctx.Done():
@@ -114,6 +122,14 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 		err = errors.Join(err, h.Shutdown(ending))
 	}
 	return errors.Join(err, s.Close())
+}
+
+// tidy removes what expired, and finishes erasures that were interrupted.
+func (s *Server) tidy(ctx context.Context) {
+	_, err := s.data.db.Sweep(ctx, time.Now())
+	if err = errors.Join(err, s.data.inboxes.ResumeErasures(ctx)); err != nil {
+		s.log.WarnContext(ctx, "tidying is left for the next time", "error", err)
+	}
 }
 
 func (s *Server) httpServer(h http.Handler) *http.Server {

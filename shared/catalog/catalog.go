@@ -13,12 +13,14 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
@@ -26,9 +28,26 @@ import (
 
 // Options configure a [Catalog].
 type Options struct {
-	Service inbox.Reader
+	Service inbox.Service
 	// ReadOnly hides and refuses every writing tool: the operator's switch.
 	ReadOnly bool
+	// Confirmer asks the person before a destructive tool runs, and Readmit
+	// admits them again, past all caches, before it does. Without both, these
+	// tools answer confirmation_unavailable.
+	Confirmer *confirm.Confirmer
+	Readmit   func(ctx context.Context) (*access.Caller, error)
+	// Organization looks up who owns the workspace, to be named in questions.
+	// nil, or where it fails, questions have the id.
+	Organization func(ctx context.Context, id access.OrganizationID) (access.Organization, error)
+	// ConfirmAlso names further writing tools to be destructive: the operator's
+	// CONFIRM_ALSO, which [CheckConfirmAlso] has judged (R11).
+	ConfirmAlso []string
+	// AuditKey is the key of the digests of arguments in system events. Without
+	// it they have none.
+	AuditKey []byte
+	// CheckURL returns an [*inbox.Error] for a URL that webhooks may not have.
+	// nil: any URL will do.
+	CheckURL func(url string) error
 	// Limit counts a tools/call for its caller and says how long to wait when
 	// it is one too many. nil: no limit.
 	Limit func(c *access.Caller) (wait time.Duration, ok bool)
@@ -74,19 +93,45 @@ func New(o Options) *Catalog {
 		o.Now = time.Now
 	}
 	c := &Catalog{opts: o, byName: map[string]*Tool{}}
-	for _, family := range [][]Tool{
-		modelTools(), usageTools(), workspaceTools(), inboxTools(), emailTools(), agentTools(), agentRunTools(),
-		workflowRunTools(), webhookTools(), deliveryTools(), systemEventTools(), secretTools(),
-	} {
-		for i := range family {
-			t := &family[i]
-			if t.Hints.ReadOnly || !o.ReadOnly {
-				c.tools = append(c.tools, t)
-				c.byName[t.Name] = t
-			}
+	for _, t := range allTools() {
+		if o.ReadOnly && !t.Hints.ReadOnly {
+			continue
 		}
+		if !t.Hints.ReadOnly && slices.Contains(o.ConfirmAlso, t.Name) {
+			t.Hints.Destructive = true
+		}
+		if t.Hints.Destructive {
+			t.Description += confirmNote
+		}
+		c.tools = append(c.tools, &t)
+		c.byName[t.Name] = &t
 	}
 	return c
+}
+
+// allTools are the tools of all families, in the order listed.
+func allTools() []Tool {
+	return slices.Concat(
+		modelTools(), usageTools(), workspaceTools(), inboxTools(), recipientTools(), emailTools(), agentTools(), agentRunTools(),
+		workflowRunTools(), webhookTools(), webhookActionTools(), deliveryTools(), systemEventTools(), secretTools(),
+	)
+}
+
+// CheckConfirmAlso says what is wrong with the names of further tools to
+// confirm: each must be of one that writes.
+func CheckConfirmAlso(names []string) error {
+	var writing []string
+	for _, t := range allTools() {
+		if !t.Hints.ReadOnly {
+			writing = append(writing, t.Name)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(writing, name) {
+			return fmt.Errorf("catalog: %q is no tool that writes; those are %s", name, strings.Join(writing, ", "))
+		}
+	}
+	return nil
 }
 
 func requireScope(c *access.Caller, need access.Scopes) error {
@@ -124,7 +169,7 @@ func (c *Catalog) Read(ctx context.Context, caller *access.Caller, name string, 
 	if len(args) == 0 {
 		raw = []byte("{}")
 	}
-	out, err := c.run(ctx, t, caller, raw)
+	out, err := c.read(ctx, t, caller, raw)
 	if err == nil && 2*len(out.JSON) > maxResult {
 		return nil, t.tooLarge()
 	}

@@ -2,8 +2,10 @@ package catalog
 
 import (
 	"context"
+	"errors"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
@@ -33,6 +35,34 @@ func deliveryTools() []Tool {
 		Run: func(ctx context.Context, c *Call) (Output, error) {
 			d, err := c.Service.Delivery(ctx, c.workspace(), c.Args.String("webhook_id"), c.id("id"))
 			return show(cleanDelivery(d), err)
+		},
+	}, {
+		Name:        "webhooks_deliveries_replay",
+		Title:       "Replay webhook delivery",
+		Description: "Send the event of a delivery to its webhook again, as a new delivery.",
+		Permission:  access.WebhooksWrite,
+		Hints:       sends,
+		Input:       Fields{idField("webhook_id", "id or external_id"), idField("id", "The delivery's id")},
+		Action: confirm.Text{
+			EN: "Send the event of this delivery to the webhook again.",
+			PT: "Enviar de novo ao webhook o evento desta entrega.",
+		},
+		Plan: func(ctx context.Context, c *Call) (Plan, error) {
+			webhook, err := c.Service.Webhook(ctx, c.workspace(), c.Args.String("webhook_id"))
+			if e, ok := errors.AsType[*inbox.Error](err); ok && e.Code == inbox.CodeNotFound {
+				err = &inbox.Error{Code: e.Code, Field: "webhook_id", Message: e.Message, Err: e.Err}
+			}
+			if err != nil {
+				return Plan{}, err
+			}
+			was, err := c.Service.Delivery(ctx, c.workspace(), string(webhook.ID), c.id("id"))
+			return Plan{
+				Targets: []confirm.Target{webhookTarget(webhook), deliveryTarget(was)},
+				Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
+					d, err := c.Service.ReplayDelivery(ctx, by, webhook, was)
+					return show(cleanDelivery(d), err)
+				},
+			}, err
 		},
 	}}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
@@ -57,6 +58,40 @@ func emailTools() []Tool {
 		Input:       Fields{idField("id", "")},
 		Run: func(ctx context.Context, c *Call) (Output, error) {
 			return show(c.Service.EmailLink(ctx, c.workspace(), c.id("id")))
+		},
+	}, {
+		Name:  "emails_reprocess",
+		Title: "Reprocess e-mail",
+		Description: "Take a received e-mail through the inbox's rules and its agent again. The agent may answer or act again, " +
+			"and webhooks are told again.",
+		Permission: access.EmailsWrite,
+		Hints:      sends,
+		Input:      Fields{idField("id", "")},
+		Action: confirm.Text{
+			EN: "Process this e-mail again. The agent may answer or act again, and webhooks are told again.",
+			PT: "Reprocessar este e-mail. O agente pode responder ou agir de novo, e os webhooks serão avisados de novo.",
+		},
+		Plan: func(ctx context.Context, c *Call) (Plan, error) {
+			was, _, err := c.Service.Email(ctx, c.workspace(), c.id("id"))
+			return Plan{Targets: []confirm.Target{emailTarget(was)}, Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
+				run, err := c.Service.ReprocessEmail(ctx, by, was)
+				return show(cleanWorkflowRun(run), err)
+			}}, err
+		},
+	}, {
+		Name:        "emails_delete",
+		Title:       "Delete e-mail",
+		Description: "Delete a received e-mail for good: body, attachments and raw message too.",
+		Permission:  access.EmailsWrite,
+		Hints:       destroys,
+		Input:       Fields{idField("id", "")},
+		Action: confirm.Text{
+			EN: "Delete this e-mail for good, with its body, its attachments and the raw message.",
+			PT: "Excluir este e-mail definitivamente, com o corpo, os anexos e a mensagem original.",
+		},
+		Plan: func(ctx context.Context, c *Call) (Plan, error) {
+			was, _, err := c.Service.Email(ctx, c.workspace(), c.id("id"))
+			return remove(emailTarget(was), was, c.Service.DeleteEmail), err
 		},
 	}}
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ var noon = time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
 // fake is a service that records what it is asked and answers with its own
 // records, or with err.
 type fake struct {
+	mu      sync.Mutex
 	asked   []string // method and arguments
 	err     error
 	wait    bool // until the context ends
@@ -36,13 +38,17 @@ type fake struct {
 	deliver inbox.Delivery
 	event   inbox.SystemEvent
 	inboxes []inbox.Inbox
+	things  // what the writing tools find
+	changes // what they made of it
 }
 
 func (f *fake) ask(ctx context.Context, method string, args ...any) error {
 	for _, a := range args {
 		method += fmt.Sprintf(" %v", a)
 	}
+	f.mu.Lock()
 	f.asked = append(f.asked, method)
+	f.mu.Unlock()
 	if f.wait {
 		<-ctx.Done()
 		return fmt.Errorf("waiting: %w", ctx.Err())
@@ -56,13 +62,14 @@ func (f *fake) Workspaces(ctx context.Context, ids []access.WorkspaceID, p inbox
 	return one(inbox.Workspace{}, f.ask(ctx, "Workspaces", ids, p))
 }
 func (f *fake) Workspace(ctx context.Context, ids []access.WorkspaceID, ref string) (inbox.Workspace, error) {
-	return inbox.Workspace{ID: here}, f.ask(ctx, "Workspace", ids, ref)
+	return found(f, f.things.workspace, inbox.Workspace{ID: here}), f.ask(ctx, "Workspace", ids, ref)
 }
 func (f *fake) Inboxes(ctx context.Context, ws access.WorkspaceID, p inbox.PageRequest) (inbox.Page[inbox.Inbox], error) {
 	return inbox.Page[inbox.Inbox]{Data: f.inboxes}, f.ask(ctx, "Inboxes", ws, p)
 }
 func (f *fake) Inbox(ctx context.Context, ws access.WorkspaceID, ref string) (inbox.Inbox, error) {
-	return inbox.Inbox{ID: inbox.ID(ref), CreatedAt: noon.In(time.FixedZone("", -3*3600))}, f.ask(ctx, "Inbox", ws, ref)
+	plain := inbox.Inbox{ID: inbox.ID(ref), CreatedAt: noon.In(time.FixedZone("", -3*3600))}
+	return found(f, f.things.inbox, plain), f.ask(ctx, "Inbox", ws, ref)
 }
 func (f *fake) Emails(ctx context.Context, ws access.WorkspaceID, q inbox.EmailFilter, p inbox.PageRequest) (inbox.Page[inbox.Email], error) {
 	return one(f.email, f.ask(ctx, "Emails", ws, q, p))
@@ -77,7 +84,7 @@ func (f *fake) Agents(ctx context.Context, ws access.WorkspaceID, p inbox.PageRe
 	return one(inbox.Agent{}, f.ask(ctx, "Agents", ws, p))
 }
 func (f *fake) Agent(ctx context.Context, ws access.WorkspaceID, ref string) (inbox.Agent, error) {
-	return inbox.Agent{}, f.ask(ctx, "Agent", ws, ref)
+	return found(f, f.things.agent, inbox.Agent{}), f.ask(ctx, "Agent", ws, ref)
 }
 func (f *fake) AgentRuns(ctx context.Context, ws access.WorkspaceID, q inbox.AgentRunFilter, p inbox.PageRequest) (inbox.Page[inbox.AgentRun], error) {
 	return one(f.run, f.ask(ctx, "AgentRuns", ws, q, p))
@@ -95,7 +102,7 @@ func (f *fake) Webhooks(ctx context.Context, ws access.WorkspaceID, p inbox.Page
 	return one(inbox.Webhook{}, f.ask(ctx, "Webhooks", ws, p))
 }
 func (f *fake) Webhook(ctx context.Context, ws access.WorkspaceID, ref string) (inbox.Webhook, error) {
-	return inbox.Webhook{}, f.ask(ctx, "Webhook", ws, ref)
+	return found(f, f.things.webhook, inbox.Webhook{}), f.ask(ctx, "Webhook", ws, ref)
 }
 func (f *fake) Deliveries(ctx context.Context, ws access.WorkspaceID, webhook string, q inbox.DeliveryFilter, p inbox.PageRequest) (inbox.Page[inbox.Delivery], error) {
 	return one(f.deliver, f.ask(ctx, "Deliveries", ws, webhook, q, p))

@@ -25,6 +25,7 @@ type Field struct {
 	Min, Max int64
 	Positive bool  // a Number must be more than 0
 	Default  int64 // told, not applied: the handler's own default. 0: none
+	Secret   bool  // its value goes in and never comes out: not in a question, a digest or a log
 	Items    *Field
 	Members  Fields // of an Object; nil: any members
 }
@@ -39,6 +40,8 @@ const (
 	Date         // a day, YYYY-MM-DD
 	Month        // YYYY-MM
 	Moment       // a day, or an RFC 3339 time
+	Instant      // an RFC 3339 time
+	Slug         // lower-case words joined by hyphens
 	Address      // an e-mail address
 	URI          // an absolute URI
 	Integer      // within ±(2^53−1), as every JSON reader can hold
@@ -61,6 +64,8 @@ var kinds = [...]struct {
 	Date:    {jsonType: "string", format: "date", right: "a calendar date as YYYY-MM-DD", read: readDate},
 	Month:   {jsonType: "string", pattern: `^\d{4}-(0[1-9]|1[0-2])$`, right: "a month as YYYY-MM", read: readMonth},
 	Moment:  {jsonType: "string", right: "a calendar date as YYYY-MM-DD, or an RFC 3339 time", read: readMoment},
+	Instant: {jsonType: "string", format: "date-time", right: "an RFC 3339 time", read: readInstant},
+	Slug:    {jsonType: "string", pattern: slugPattern.String(), right: "lower-case letters and digits, in words joined by hyphens", read: readSlug},
 	Address: {jsonType: "string", format: "email", right: "an e-mail address", read: readAddress},
 	URI:     {jsonType: "string", format: "uri", right: "an absolute URI", read: readURI},
 	Integer: {jsonType: "integer", right: "an integer"},
@@ -94,6 +99,8 @@ func (f *Field) right() string {
 	switch f.Kind {
 	case String:
 		s += bounds(f.Min, f.Max, " of ", " characters")
+	case Slug:
+		s += bounds(f.Min, f.Max, ", ", " characters")
 	case Integer:
 		s += bounds(f.Min, f.Max, ", ", "")
 	case Array:
@@ -197,4 +204,14 @@ func (f *Field) schema() *schema {
 		}
 	}
 	return s
+}
+
+// secrets are the names of the secret fields.
+func (fs Fields) secrets() (names []string) {
+	for i := range fs {
+		if fs[i].Secret {
+			names = append(names, fs[i].Name)
+		}
+	}
+	return names
 }

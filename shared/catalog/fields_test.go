@@ -25,6 +25,8 @@ var everyKind = Fields{
 	{Name: "date", Kind: Date},
 	{Name: "month", Kind: Month},
 	{Name: "moment", Kind: Moment},
+	{Name: "instant", Kind: Instant},
+	{Name: "slug", Kind: Slug, Min: 2, Max: 9},
 	{Name: "address", Kind: Address},
 	{Name: "uri", Kind: URI, Nullable: true},
 	{Name: "integer", Kind: Integer, Min: 1, Max: 200, Default: 50},
@@ -54,6 +56,8 @@ func TestSchema(t *testing.T) {
 		`"date":{"type":"string","format":"date"},` +
 		`"month":{"type":"string","pattern":"^\\d{4}-(0[1-9]|1[0-2])$"},` +
 		`"moment":{"type":"string"},` +
+		`"instant":{"type":"string","format":"date-time"},` +
+		`"slug":{"type":"string","pattern":"^[a-z0-9]+(?:-[a-z0-9]+)*$","minLength":2,"maxLength":9},` +
 		`"address":{"type":"string","format":"email"},` +
 		`"uri":{"type":["string","null"],"format":"uri"},` +
 		`"integer":{"type":"integer","minimum":1,"maximum":200,"default":50},` +
@@ -75,7 +79,7 @@ func TestSchema(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	args, err := everyKind.Parse(jsontext.Value(`{"string":"éé世","enum":null,"uuid":"` + strings.ToUpper(id1) + `","date":"2024-02-29","month":"2026-12",
-		"moment":"2026-12-02T09:30:00-03:00","address":"ação@exemplo.com.br","uri":"https://example.com/x","integer":5.0,"free":-9007199254740991,
+		"moment":"2026-12-02T09:30:00-03:00","instant":"2026-12-02T09:30:00-03:00","slug":"aurora-2","address":"ação@exemplo.com.br","uri":"https://example.com/x","integer":5.0,"free":-9007199254740991,
 		"number":0.25,"boolean":true,"strings":["a","b"],"objects":[{"n":1}],"open":{"a":{"b":[1.5]}},"closed":{"x":1e2}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +100,8 @@ func TestParse(t *testing.T) {
 		"month end":  {args.End("month"), day(2027, 1, 1)},
 		"moment":     {args.Start("moment"), instant},
 		"moment end": {args.End("moment"), instant},
+		"instant":    {args.Start("instant"), instant},
+		"slug":       {args.String("slug"), "aurora-2"},
 		"address":    {args.String("address"), "ação@exemplo.com.br"},
 		"uri":        {args.String("uri"), "https://example.com/x"},
 		"integer":    {args.Int("integer"), int64(5)},
@@ -135,6 +141,11 @@ func TestParseRefuses(t *testing.T) {
 		{`{"month":"2026-1"}`, `month must be a month as YYYY-MM, not "2026-1".`},
 		{`{"moment":"2026-12-02 10:00"}`, `moment must be a calendar date as YYYY-MM-DD, or an RFC 3339 time, not "2026-12-02 10:00".`},
 		{`{"moment":"2026-12-02T1:00:00Z"}`, `moment must be a calendar date as YYYY-MM-DD, or an RFC 3339 time, not "2026-12-02T1:00:00Z".`},
+		{`{"instant":"2026-12-02"}`, `instant must be an RFC 3339 time, not "2026-12-02".`},
+		{`{"instant":"2026-12-02T10:00:00"}`, `instant must be an RFC 3339 time, not "2026-12-02T10:00:00".`},
+		{`{"slug":"Au_"}`, `slug must be lower-case letters and digits, in words joined by hyphens, 2 to 9 characters, not "Au_".`},
+		{`{"slug":"-a"}`, `slug must be lower-case letters and digits, in words joined by hyphens, 2 to 9 characters, not "-a".`},
+		{`{"slug":"a"}`, `slug must be lower-case letters and digits, in words joined by hyphens, 2 to 9 characters, not 1 characters.`},
 		{`{"address":"Ana <ana@example.com>"}`, `address must be an e-mail address, not "Ana <ana@example.com>".`},
 		{`{"address":"ana@"}`, `address must be an e-mail address, not "ana@".`},
 		{`{"address":"a@b@c"}`, `address must be an e-mail address, not "a@b@c".`},
@@ -251,7 +262,7 @@ func resolve(t *testing.T, fs Fields) *jsonschema.Resolved {
 // rights are right values of kinds that are strings in a format.
 var rights = map[Kind]string{
 	UUID: `"` + id1 + `"`, Date: `"2026-12-02"`, Month: `"2026-12"`, Moment: `"2026-12-02"`,
-	Address: `"ana@example.com"`, URI: `"https://example.com"`,
+	Instant: `"2026-12-02T10:00:00Z"`, Address: `"ana@example.com"`, URI: `"https://example.com"`,
 }
 
 // randomArgs makes arguments: mostly right ones, so that each part of the
@@ -266,6 +277,11 @@ func randomArgs(r *rand.Rand, fs Fields) string {
 		v := candidates[r.IntN(len(candidates))]
 		if right, ok := rights[f.Kind]; ok && v[0] == '"' {
 			v = right
+		}
+		if f.Kind == Array && strings.HasPrefix(v, `["`) {
+			if right, ok := rights[f.Items.Kind]; ok {
+				v = "[" + right + "]"
+			}
 		}
 		if r.IntN(3) > 0 {
 			v = rightFor(r, f)
@@ -289,6 +305,12 @@ func rightFor(r *rand.Rand, f *Field) string {
 	}
 	if len(f.Enum) > 0 {
 		return `"` + f.Enum[r.IntN(len(f.Enum))] + `"`
+	}
+	switch {
+	case f.Kind == Array:
+		return "[" + rightFor(r, f.Items) + "]"
+	case f.Members != nil:
+		return randomArgs(r, f.Members)
 	}
 	for {
 		v := candidates[r.IntN(len(candidates))]

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -25,11 +26,20 @@ func readMoment(s string) (any, bool) {
 	if v, ok := readDate(s); ok {
 		return v, true
 	}
+	return readInstant(s)
+}
+
+func readInstant(s string) (any, bool) {
 	t, err := time.Parse(time.RFC3339, s)
 	// Parse takes hours of one digit and a comma before fractions, RFC 3339 does not.
 	strict := err == nil && s[len("2006-01-02T1")] != ':' && !strings.Contains(s, ",")
 	return span{t.UTC(), t.UTC()}, strict
 }
+
+// slugPattern is the form of a workspace's email_prefix.
+var slugPattern = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
+
+func readSlug(s string) (any, bool) { return s, slugPattern.MatchString(s) }
 
 // readUUID takes either case and keeps the lower one, as ids are written
 // (RFC 9562 §4).

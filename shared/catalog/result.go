@@ -50,6 +50,9 @@ func success(t *Tool, out Output, v mcp.Version) *mcp.Result {
 
 // tooLarge is the error of an answer that no gateway would carry (case 5).
 func (t *Tool) tooLarge() *inbox.Error {
+	if !t.Hints.ReadOnly {
+		return inbox.Errorf(CodeTooLarge, "", "It was done, but the answer is larger than the 2.5 MB that one may be. Do not repeat the call.")
+	}
 	instead := cmp.Or(t.IfTooLarge, "Ask for fewer records with a smaller limit.")
 	return inbox.Errorf(CodeTooLarge, "", "The answer is larger than the 2.5 MB that one may be; nothing was returned. %s", instead)
 }

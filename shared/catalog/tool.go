@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
@@ -25,11 +26,16 @@ type Tool struct {
 	Input    Fields
 	// IfTooLarge says what to do instead when the answer is too large.
 	IfTooLarge string
-	Run        func(ctx context.Context, c *Call) (Output, error)
+	// Run answers a tool that only reads. Plan prepares one that writes.
+	Run  func(ctx context.Context, c *Call) (Output, error)
+	Plan func(ctx context.Context, c *Call) (Plan, error)
+	// Action is what a person is asked to agree to, of a tool that writes.
+	Action confirm.Text
 }
 
 // Hints are the four tool annotations, all always given (checklist 5.07). A
-// tool that is not ReadOnly needs the scope inbox.write.
+// tool that is not ReadOnly needs the scope inbox.write; one that is
+// Destructive asks the person first (R11).
 type Hints struct {
 	ReadOnly    bool `json:"readOnlyHint"`
 	Destructive bool `json:"destructiveHint"`
@@ -37,16 +43,25 @@ type Hints struct {
 	OpenWorld   bool `json:"openWorldHint"`
 }
 
-// reads are the hints of every tool that only reads.
-var reads = Hints{ReadOnly: true, Idempotent: true}
+// The hints of each kind of tool. They are never changed.
+var (
+	reads    = Hints{ReadOnly: true, Idempotent: true}
+	creates  = Hints{}
+	updates  = Hints{Idempotent: true}
+	destroys = Hints{Destructive: true, Idempotent: true}
+	renews   = Hints{Destructive: true}
+	sends    = Hints{Destructive: true, OpenWorld: true}
+)
 
 // Call is one permitted call of a tool with valid arguments.
 type Call struct {
-	Service inbox.Reader
-	Caller  *access.Caller
-	Args    Args
-	Now     time.Time
-	nonce   string // of the marks around untrusted text, new for every call
+	Service  inbox.Service
+	Caller   *access.Caller
+	Args     Args
+	Now      time.Time
+	nonce    string             // of the marks around untrusted text, new for every call
+	checkURL func(string) error // of webhooks; nil: any will do
+	home     *inbox.Workspace   // what workspaceRecord has read
 }
 
 // Output is what a tool answers.
@@ -90,6 +105,20 @@ func workspacesWith(c *access.Caller, p access.Permission) []access.WorkspaceID 
 
 // workspace is the one that the call works in.
 func (c *Call) workspace() access.WorkspaceID { return c.Caller.WorkspaceID() }
+
+// workspaceRecord is the record of that workspace, read once in a call: for its
+// name and the language of its people.
+func (c *Call) workspaceRecord(ctx context.Context) (inbox.Workspace, error) {
+	if c.home == nil {
+		id := c.workspace()
+		w, err := c.Service.Workspace(ctx, []access.WorkspaceID{id}, string(id))
+		if err != nil {
+			return w, err
+		}
+		c.home = &w
+	}
+	return *c.home, nil
+}
 
 // id reads a UUID argument.
 func (c *Call) id(name string) inbox.ID { return inbox.ID(c.Args.String(name)) }

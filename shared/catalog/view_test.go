@@ -256,6 +256,14 @@ func TestTooLarge_case_5(t *testing.T) {
 	}
 }
 
+// A write that was done says so, however large what it made is.
+func TestTooLargeWrite_case_5(t *testing.T) {
+	r := success(&Tool{Hints: updates}, Output{JSON: jsontext.Value(`{"a":"` + strings.Repeat("x", maxResult/2) + `"}`)}, mcp.V20260728)
+	if !strings.Contains(string(r.Fields), "response_too_large: It was done, but") {
+		t.Errorf("%.300s", r.Fields)
+	}
+}
+
 // A page of as many bytes as the service may fill fits the answer, even where
 // every byte is escaped.
 func TestFullPageFits(t *testing.T) {
