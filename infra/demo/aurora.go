@@ -26,7 +26,8 @@ func (s *Seeder) aurora(ctx context.Context) error {
 	made := s.ago(85 * 24 * time.Hour)
 	agent := func(label, model, message string, after time.Duration) inbox.Agent {
 		at := made.Add(after)
-		return inbox.Agent{ID: inbox.NewID(at), WorkspaceID: ws, Label: label, LLMModel: model,
+		id := inbox.NewID(at)
+		return inbox.Agent{ID: id, ExternalID: new(string(id)), WorkspaceID: ws, Label: label, LLMModel: model,
 			SystemMessage: message, CreatedAt: at, UpdatedAt: at}
 	}
 	helpdesk := agent("Helpdesk", sonnet, "You answer customers of a coffee roaster. Be brief and kind. "+
@@ -34,7 +35,8 @@ func (s *Seeder) aurora(ctx context.Context) error {
 	clerk := agent("Invoice clerk", haiku, "You read invoices: sender, number, amount, due date. Answer with JSON only.", time.Minute)
 	secret := inbox.Secret{ID: inbox.NewID(made), WorkspaceID: ws, Name: "ERP_TOKEN",
 		Description: new("Lets the invoice clerk look up orders."), CreatedAt: made, UpdatedAt: made}
-	if err := s.DB.Apply(ctx, ws, inboxstore.Insert(helpdesk), inboxstore.Insert(clerk), inboxstore.Insert(secret)); err != nil {
+	if err := s.DB.Apply(ctx, ws, inboxstore.Insert(helpdesk), inboxstore.Insert(clerk),
+		inboxstore.Insert(secret), inboxstore.Confidential(secret.ID, "not a real token")); err != nil {
 		return err
 	}
 

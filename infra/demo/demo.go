@@ -68,7 +68,7 @@ func (s *Seeder) workspace(ctx context.Context, org access.Organization, label s
 	}
 	id := access.WorkspaceID(inbox.NewID(made))
 	w := inbox.Workspace{
-		ID: id, Source: "kobana_autonomous_inbox", Label: label, EmailPrefix: string(org.ID), Locale: locale,
+		ID: id, ExternalID: new(string(id)), Source: "kobana_autonomous_inbox", Label: label, EmailPrefix: string(org.ID), Locale: locale,
 		MonthlyCostLimit: new(50.0), MonthlyEmailsLimit: new(int64(5000)), CreatedAt: made, UpdatedAt: made,
 	}
 	if err := s.DB.Apply(ctx, id, inboxstore.Insert(inboxstore.Workspace{Workspace: w, Organization: org.ID})); err != nil {
@@ -86,8 +86,9 @@ func (s *Seeder) workspace(ctx context.Context, org access.Organization, label s
 // inbox makes an inbox of a workspace.
 func (s *Seeder) inbox(ctx context.Context, ws access.WorkspaceID, label, address string, agent *inbox.ID, change func(*inbox.Inbox)) (inbox.Inbox, error) {
 	made := s.ago(80 * 24 * time.Hour)
+	id := inbox.NewID(made)
 	in := inbox.Inbox{
-		ID: inbox.NewID(made), WorkspaceID: ws, AgentID: agent, Label: label, Email: address, Status: inbox.Active,
+		ID: id, ExternalID: new(string(id)), WorkspaceID: ws, AgentID: agent, Label: label, Email: address, Status: inbox.Active,
 		AllowedRecipients: []string{}, Filters: []inbox.Object{}, AttachmentsAllow: true,
 		AttachmentsMaxFileNumber: 10, AttachmentsMaxFileSize: 10 << 20, AttachmentsMaxTotalSize: 25 << 20,
 		CreatedAt: made, UpdatedAt: made,

@@ -32,7 +32,8 @@ func seed(t *testing.T, now time.Time) (*inboxstore.DB, *access.Directory, acces
 	}
 	table := db.Table("data")
 	s := Seeder{Directory: access.NewDirectory(table), Log: slog.New(slog.DiscardHandler), Now: now,
-		DB: inboxstore.New(inboxstore.Options{Table: table, Blobs: blobs, Now: func() time.Time { return now }})}
+		DB: inboxstore.New(inboxstore.Options{Table: table, Blobs: blobs, Now: func() time.Time { return now },
+			Keys: func(context.Context) ([][]byte, error) { return [][]byte{make([]byte, 32)}, nil }})}
 	if err := s.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +134,34 @@ func TestSeed_Times(t *testing.T) {
 	}
 }
 
+// TestSeed_Valid: no record is one that the tools would not have made.
+func TestSeed_Valid(t *testing.T) {
+	db, _, ws := seed(t, now)
+	valid := func(external *string, err error) {
+		t.Helper()
+		if err != nil || external == nil {
+			t.Errorf("external_id %v, %v", external, err)
+		}
+	}
+	w, err := db.Workspace(t.Context(), []access.WorkspaceID{ws}, string(ws))
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid(w.ExternalID, w.Validate())
+	for _, r := range all(t, db.Inboxes, ws) {
+		valid(r.ExternalID, r.Validate())
+	}
+	for _, r := range all(t, db.Agents, ws) {
+		valid(r.ExternalID, r.Validate())
+	}
+	for _, r := range all(t, db.Webhooks, ws) {
+		valid(r.ExternalID, r.Validate())
+	}
+	for _, r := range all(t, db.Secrets, ws) {
+		valid(new(r.Name), r.Validate())
+	}
+}
+
 // TestSeed_EveryKind: there is a record of each kind to try, and they refer to
 // each other.
 func TestSeed_EveryKind(t *testing.T) {
@@ -148,6 +177,9 @@ func TestSeed_EveryKind(t *testing.T) {
 		t.Errorf("%d secrets", n)
 	}
 	for _, w := range all(t, db.Webhooks, ws) {
+		if secrets, _, err := db.SigningOf(ctx, ws, w.ID); len(secrets) != 1 || err != nil {
+			t.Errorf("%s: %d signing secrets, %v", w.Label, len(secrets), err)
+		}
 		deliveries, err := db.Deliveries(ctx, ws, string(w.ID), inbox.DeliveryFilter{}, inbox.PageRequest{})
 		if err != nil || len(deliveries.Data) != 4 {
 			t.Errorf("%s: %d deliveries, %v", w.Label, len(deliveries.Data), err)

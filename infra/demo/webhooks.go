@@ -8,6 +8,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
+	hooks "github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 // webhooks makes one webhook that works and one that has been failing, each
@@ -16,14 +17,18 @@ func (s *Seeder) webhooks(ctx context.Context, ws access.WorkspaceID, processed 
 	made := s.ago(60 * 24 * time.Hour)
 	webhook := func(label, url string, after time.Duration) inbox.Webhook {
 		at := made.Add(after)
-		return inbox.Webhook{ID: inbox.NewID(at), WorkspaceID: ws, Status: inbox.Active, Label: label, URL: url,
+		id := inbox.NewID(at)
+		return inbox.Webhook{ID: id, ExternalID: new(string(id)), WorkspaceID: ws, Status: inbox.Active, Label: label, URL: url,
 			Auth: inbox.AuthNone, SubscribedEvents: []string{inbox.EventEmailProcessed}, CreatedAt: at, UpdatedAt: at}
 	}
 	erp := webhook("ERP", "https://erp.aurora.example/hooks/inbox", 0)
 	crm := webhook("CRM", "https://crm.aurora.example/kobana", time.Minute)
 	crm.ConsecutiveFailures = int64(len(processed))
-	if err := s.DB.Apply(ctx, ws, inboxstore.Insert(erp), inboxstore.Insert(crm)); err != nil {
-		return err
+	for _, w := range []inbox.Webhook{erp, crm} {
+		signing := inboxstore.Signing(w.ID, hooks.NewSecret(), hooks.Credentials{}, w.CreatedAt)
+		if err := s.DB.Apply(ctx, ws, inboxstore.Insert(w), signing); err != nil {
+			return err
+		}
 	}
 	for _, email := range processed {
 		told := inbox.SystemEventFilter{Slug: inbox.EventEmailProcessed, Email: email.ID}

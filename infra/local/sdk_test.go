@@ -47,7 +47,7 @@ func TestSDK_Resources(t *testing.T) {
 	t.Parallel()
 	eachVersion(t, func(t *testing.T, v mcp.Version) {
 		session, plain := connect(t, "demo-readonly", v), as("demo-readonly")
-		if caps := session.InitializeResult().Capabilities; caps.Resources == nil || caps.Resources.Subscribe || caps.Resources.ListChanged || caps.Logging != nil {
+		if caps := session.InitializeResult().Capabilities; caps.Resources == nil || caps.Resources.Subscribe || caps.Resources.ListChanged {
 			t.Errorf("%+v", caps)
 		}
 		var listed []string
