@@ -107,7 +107,7 @@ func (c *Catalog) confirm(ctx context.Context, a *action, r *mcp.Request, p call
 	}
 	switch d.Outcome {
 	case confirm.Asked:
-		return &mcp.Result{InputRequired: true, Fields: d.Result}, nil
+		return &mcp.Result{InputRequired: true, Fields: d.Result, Outcome: string(d.Outcome)}, nil
 	case confirm.Confirmed:
 		return success(a.tool, a.out, r.Version), nil
 	case confirm.Malformed:

@@ -48,7 +48,7 @@ func TestDestructiveTools_R11(t *testing.T) {
 
 // R12: the first call asks, and does nothing; asking again is always possible
 // (6.21).
-func TestFirstCallAsks_R12(t *testing.T) {
+func TestFirstCallAsks_R12_6_02_6_22(t *testing.T) {
 	eachDestructive(t, func(l *lab, tool, args string) {
 		for range 2 {
 			r := l.call(tool, args, "")
@@ -159,7 +159,7 @@ func TestMismatchAsksAgain_R14_and_R15(t *testing.T) {
 
 // R16, case 24 and case 27: who cannot be asked cannot execute, and is told
 // which of the two it is; 2.19, 3.03: by this request's capabilities alone.
-func TestNobodyElseCanExecute_R16_case_24_case_27(t *testing.T) {
+func TestNobodyElseCanExecute_R16_2_19_3_03_case_24_case_27(t *testing.T) {
 	eachDestructive(t, func(l *lab, tool, args string) {
 		state := l.ask(tool, args) // 3.03: what an earlier request declared does not count
 		const (

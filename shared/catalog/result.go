@@ -66,8 +66,9 @@ func toolError(e *inbox.Error) *mcp.Result {
 	}
 	block := textBlock(string(e.Code) + ": " + sentence).Close()
 	return &mcp.Result{
-		Fields: mcp.NewObject().Value("content", array([]jsontext.Value{block})).Bool("isError", true).Close(),
-		Meta:   mcp.NewObject().Begin("br.com.kobana/error").Text("code", string(e.Code)).End().Close(),
+		Fields:  mcp.NewObject().Value("content", array([]jsontext.Value{block})).Bool("isError", true).Close(),
+		Outcome: string(e.Code),
+		Meta:    mcp.NewObject().Begin("br.com.kobana/error").Text("code", string(e.Code)).End().Close(),
 	}
 }
 
