@@ -1,0 +1,129 @@
+package template_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
+)
+
+const namespace = "KobanaInbox/${AWS::StackName}"
+
+// What each alarm watches, as namespace, metric and whose.
+func TestAlarms(t *testing.T) {
+	want := map[string][]string{
+		"ErrorsAlarm":    {namespace + " Faults "},
+		"ThrottlesAlarm": {},
+		"ServerErrorsAlarm": {
+			"AWS/ApiGateway 5xx ${Api}"},
+		"LatencyAlarm": {
+			"AWS/ApiGateway Latency ${Api}"},
+		"TableThrottlesAlarm": {
+			"AWS/DynamoDB ReadThrottleEvents ${DataTable}", "AWS/DynamoDB WriteThrottleEvents ${DataTable}",
+			"AWS/DynamoDB WriteThrottleEvents ${ConfirmationsTable}"},
+		"ConfirmationUnavailableAlarm": {
+			namespace + " " + string(telemetry.ConfirmationUnavailable) + " tools"},
+	}
+	for _, f := range functions {
+		name := "${AWS::StackName}-" + strings.ToLower(f)
+		want["ErrorsAlarm"] = append(want["ErrorsAlarm"], "AWS/Lambda Errors "+name)
+		want["ThrottlesAlarm"] = append(want["ThrottlesAlarm"], "AWS/Lambda Throttles "+name)
+	}
+	got := map[string][]string{}
+	for id, alarm := range find(load(t, "AlarmTopicArn=arn:topic"), "AWS::CloudWatch::Alarm") {
+		got[id] = watched(alarm)
+		if at(alarm, "AlarmActions", 0) != "arn:topic" || at(alarm, "OKActions", 0) != "arn:topic" || at(alarm, "TreatMissingData") != "notBreaching" {
+			t.Error(id, alarm)
+		}
+	}
+	if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Error(diff)
+	}
+	for id, alarm := range find(load(t), "AWS::CloudWatch::Alarm") {
+		if alarm["AlarmActions"] != nil {
+			t.Errorf("%s tells nobody, and tries to", id)
+		}
+	}
+}
+
+// watched are the metrics of an alarm.
+func watched(alarm object) (metrics []string) {
+	each := []any{alarm}
+	if alarm["Metrics"] != nil {
+		each = list(alarm["Metrics"])
+	}
+	for _, m := range each {
+		if stat := at(m, "MetricStat", "Metric"); stat != nil {
+			m = stat
+		}
+		if at(m, "MetricName") == nil {
+			continue // the sum
+		}
+		of, _ := at(m, "Dimensions", 0, "Value").(string)
+		metrics = append(metrics, text(at(m, "Namespace"))+" "+text(at(m, "MetricName"))+" "+of)
+	}
+	return metrics
+}
+
+func TestLatencyAlarm(t *testing.T) {
+	alarm := load(t, "LatencyMilliseconds=800")["LatencyAlarm"].Properties
+	if at(alarm, "ExtendedStatistic") != "p99" || at(alarm, "Threshold") != "800" {
+		t.Error(alarm)
+	}
+}
+
+// A fault is answered, so that Lambda counts no error: its line in the log does.
+func TestLinesOfErrorAreCounted(t *testing.T) {
+	got := []string{}
+	for id, filter := range find(load(t), "AWS::Logs::MetricFilter") {
+		got = append(got, at(filter, "LogGroupName").(string))
+		want := []any{object{"MetricNamespace": namespace, "MetricName": "Faults", "MetricValue": "1"}}
+		if diff := cmp.Diff(want, filter["MetricTransformations"]); diff != "" || filter["FilterPattern"] != `{ $.level = "ERROR" }` {
+			t.Error(id, filter)
+		}
+	}
+	want := []string{}
+	for _, f := range functions {
+		want = append(want, "${"+f+"Logs}")
+	}
+	if diff := cmp.Diff(want, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A new version takes over by degrees, and an alarm takes it back.
+func TestDeploymentRollsBack(t *testing.T) {
+	resources := load(t)
+	groups := find(resources, "AWS::CodeDeploy::DeploymentGroup") // after SAM
+	for _, f := range functions {
+		alarms := at(resources[f+"Function"].Properties, "DeploymentPreference", "Alarms")
+		if group, ok := groups[f+"FunctionDeploymentGroup"]; ok {
+			alarms = []any{at(group, "AlarmConfiguration", "Alarms", 0, "Name"), at(group, "AlarmConfiguration", "Alarms", 1, "Name")}
+		} else if got := at(resources[f+"Function"].Properties, "DeploymentPreference", "Type"); got != "Canary10Percent5Minutes" {
+			t.Errorf("%s: %v", f, got)
+		}
+		if diff := cmp.Diff([]any{"${ErrorsAlarm}", "${ServerErrorsAlarm}"}, alarms); diff != "" {
+			t.Errorf("%s: %s", f, diff)
+		}
+		for _, id := range []string{"ErrorsAlarm", "ServerErrorsAlarm"} {
+			if mentions(resources[id].Properties, f+"Function") {
+				t.Errorf("%s waits for %s, which waits for it", id, f)
+			}
+		}
+	}
+}
+
+func TestDashboardShowsTheAlarms(t *testing.T) {
+	resources := load(t)
+	body := at(resources["Dashboard"].Properties, "DashboardBody").(string)
+	for _, id := range slices.Sorted(maps.Keys(find(resources, "AWS::CloudWatch::Alarm"))) {
+		if !strings.Contains(body, `"${`+id+`.Arn}"`) {
+			t.Errorf("not %s", id)
+		}
+	}
+}
