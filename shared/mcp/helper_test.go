@@ -81,7 +81,7 @@ func runTool(ctx context.Context, name string, arguments jsontext.Value, r *mcp.
 	case "ask":
 		return &mcp.Result{InputRequired: true, Fields: jsontext.Value(`{"requestState":"s"}`), Cache: &mcp.Cache{}}, nil
 	case "meta":
-		return &mcp.Result{Fields: jsontext.Value(`{"isError":true}`), Meta: jsontext.Value(`{"a.b/c":1}`)}, nil
+		return &mcp.Result{Fields: jsontext.Value(`{"isError":true}`), Meta: jsontext.Value(`{"a.b/c":1}`), Outcome: "declined"}, nil
 	case "missing":
 		return nil, &mcp.Error{Code: mcp.CodeResourceNotFound, Message: "not found", Data: jsontext.Value(`{"uri":"x://no"}`)}
 	case "capability":

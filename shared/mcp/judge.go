@@ -99,10 +99,13 @@ func (x *exchange) ask(ctx context.Context, fn Method, r *Request) (_ context.Co
 }
 
 // run does what was judged, and renders its answer.
-func (s *Server) run(j judged) (jsontext.Value, error) {
+func (x *exchange) run(j judged) (jsontext.Value, error) {
 	result, err := within(j.ctx, func() (*Result, error) { return j.run(j.ctx) })
 	if err != nil {
 		return nil, err
 	}
-	return s.success(j.id, j.method, j.version, result)
+	if result != nil {
+		x.observation.Outcome = result.Outcome
+	}
+	return x.success(j.id, j.method, j.version, result)
 }

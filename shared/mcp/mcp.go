@@ -77,6 +77,9 @@ type Result struct {
 	// Cache is the caching hint of the six cacheable methods, where nil means
 	// private and stale at once. It is ignored elsewhere.
 	Cache *Cache
+	// Outcome says in a word how it ended where that is not plain success, such
+	// as the code of a tool error. It is for [Observation], and is not sent.
+	Outcome string
 	// InputRequired marks an interim result of 2026-07-28 that asks the client
 	// for input (checklist 6.02). It never carries caching hints.
 	InputRequired bool
@@ -144,8 +147,9 @@ type Observation struct {
 	Version  Version
 	Client   string
 	Trace    string
-	Status   int // HTTP status
-	Code     int // JSON-RPC error code, 0 for a result
+	Status   int    // HTTP status
+	Code     int    // JSON-RPC error code, 0 for a result
+	Outcome  string // of the [Result], "" for plain success
 	Duration time.Duration
 	Cause    error // what broke, for the log only
 }

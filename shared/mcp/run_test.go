@@ -210,6 +210,8 @@ func TestObserve(t *testing.T) {
 			o{Method: "tools/call", Subject: "ok", Version: mcp.V20260728, Client: "t/1", Status: 200}, "ada"},
 		{"a call with a trace", post(strings.Replace(body("tools/list", meta), `"_meta":{`, `"_meta":{"traceparent":"`+trace+`",`, 1), modernHeaders("tools/list")...),
 			o{Method: "tools/list", Version: mcp.V20260728, Client: "t/1", Trace: trace, Status: 200}, "ada"},
+		{"a result that is no success", tool("meta"),
+			o{Method: "tools/call", Subject: "meta", Version: mcp.V20260728, Client: "t/1", Status: 200, Outcome: "declined"}, "ada"},
 		{"an error", modern("tools/list", `"cursor":1`), o{Method: "tools/list", Version: mcp.V20260728, Client: "t/1", Status: 200, Code: -32602}, nil},
 		{"a legacy read", legacy("", "resources/read", `"uri":"x://a"`), o{Method: "resources/read", Subject: "x://a", Version: mcp.V20250326, Status: 200}, "ada"},
 		{"initialize", legacy("", "initialize", `"protocolVersion":"2025-06-18","clientInfo":{"name":"c","version":"2"}`),

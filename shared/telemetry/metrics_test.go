@@ -93,6 +93,8 @@ func TestMetrics_outcome(t *testing.T) {
 		"no scope":            {mcp.Observation{Status: 403, Code: -32600}, "denied", 0},
 		"too many":            {mcp.Observation{Status: 429, Code: -32600}, "limited", 0},
 		"broken":              {mcp.Observation{Status: 200, Code: -32603, Cause: errors.New("x")}, "fault", 1},
+		"a tool's refusal":    {mcp.Observation{Status: 200, Outcome: "user_declined"}, "ok", 0},
+		"a broken tool":       {mcp.Observation{Status: 200, Outcome: "internal"}, "fault", 1},
 		"broken before an id": {mcp.Observation{Status: 500, Code: -32603}, "fault", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,6 +112,23 @@ func TestMetrics_outcome(t *testing.T) {
 				t.Error(lines[0])
 			}
 		})
+	}
+}
+
+// TestMetrics_R17: operators can be woken when confirmations cannot be recorded.
+func TestMetrics_R17(t *testing.T) {
+	for outcome, want := range map[string]float64{"confirmation_unavailable": 1, "user_declined": 0, "": 0} {
+		f := newFixture()
+		lines := f.invoke(t, "r", func(ctx context.Context) error {
+			telemetry.Observe(f.Log())(ctx, mcp.Observation{Method: "tools/call", Status: 200, Outcome: outcome})
+			return nil
+		})
+		if got := metrics(t, lines)["ConfirmationUnavailable tools"]; got != want {
+			t.Errorf("%q: counted %v", outcome, got)
+		}
+		if got, _ := lines[0]["result"].(string); got != outcome {
+			t.Errorf("%q: the line says %q", outcome, got)
+		}
 	}
 }
 

@@ -21,6 +21,9 @@ func Observe(log *slog.Logger) func(context.Context, mcp.Observation) {
 		outcome := outcomeOf(o)
 		if inv := invocationFrom(ctx); inv != nil {
 			inv.observe(methodOf(o.Method), outcome)
+			if o.Outcome == confirmationUnavailable {
+				inv.count(ConfirmationUnavailable, 1)
+			}
 		}
 		level := slog.LevelInfo
 		attrs := []slog.Attr{
@@ -28,6 +31,9 @@ func Observe(log *slog.Logger) func(context.Context, mcp.Observation) {
 			slog.String("protocol", string(o.Version)), slog.String("client", o.Client),
 			slog.Int("status", o.Status), slog.Int("code", o.Code),
 			slog.Float64("duration_ms", milliseconds(o.Duration)),
+		}
+		if o.Outcome != "" {
+			attrs = append(attrs, slog.String("result", o.Outcome))
 		}
 		if o.Cause != nil {
 			level = slog.LevelWarn
@@ -56,7 +62,13 @@ func Traced(methods map[string]mcp.Method) map[string]mcp.Method {
 	return traced
 }
 
-// The outcomes of a request, a metric dimension.
+// confirmationUnavailable is the outcome of a result that operators are woken
+// for (R17).
+const confirmationUnavailable = "confirmation_unavailable"
+
+// The outcomes of a request, a metric dimension. What a tool answers with an
+// error of its own is ok here, unless something broke; its code is in the log
+// line.
 const (
 	outcomeOK      = "ok"
 	outcomeInvalid = "invalid" // the caller's mistake
@@ -67,7 +79,7 @@ const (
 
 func outcomeOf(o mcp.Observation) string {
 	switch {
-	case o.Status >= http.StatusInternalServerError, o.Code == mcp.CodeInternal:
+	case o.Status >= http.StatusInternalServerError, o.Code == mcp.CodeInternal, o.Outcome == "internal":
 		return outcomeFault
 	case o.Status == http.StatusUnauthorized, o.Status == http.StatusForbidden:
 		return outcomeDenied
