@@ -26,7 +26,12 @@ var (
 	Other    = person("other")
 )
 
-func person(name string) access.Person { return access.Person{Issuer: "demo", Subject: name} }
+// Issuer is who vouches for them: the identity provider that can be run beside
+// the local server (infra/oidc), where they sign in. A demo token stands for
+// the same person.
+const Issuer = "http://127.0.0.1:3001"
+
+func person(name string) access.Person { return access.Person{Issuer: Issuer, Subject: name} }
 
 // The organizations of the demo.
 const (

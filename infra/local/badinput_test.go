@@ -30,7 +30,7 @@ func snapshot(t *testing.T, s *Server) map[string]string {
 			all[token+" "+id] = stable(c.call(t, "webhooks_deliveries_list", object{"webhook_id": id}).text)
 		}
 	}
-	err := filepath.WalkDir(filepath.Dir(s.imports.Addr().String()), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Dir(s.commands.Addr().String()), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".eml") {
 			all[path] = d.Type().String()
 		}

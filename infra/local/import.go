@@ -1,14 +1,12 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,10 +19,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
 )
 
-// Importing puts messages into an inbox from the command line. The embedded
-// store belongs to one process, so a running server takes them over a unix
-// socket in its data directory, which only its owner can open and no web page
-// can reach; of a stopped one, the command opens the store itself.
+// Importing puts messages into an inbox from the command line.
 
 // imported is what became of one message.
 type imported struct {
@@ -48,26 +43,6 @@ func (d *data) receive(ctx context.Context, ref string, raw []byte) (imported, e
 		out.Reason = *email.RejectionReason
 	}
 	return out, nil
-}
-
-// socket is where the running server takes imports.
-const socket = "import.sock"
-
-// listenForImports opens the socket, of this process alone: whoever owns the
-// store removes what an earlier process left.
-func listenForImports(c Config) (net.Listener, error) {
-	path := c.path(socket)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	return l, nil
 }
 
 // readMessage reads a raw message, and of one that is too large only as much
@@ -173,10 +148,8 @@ func messagesAt(path string) ([]string, error) {
 // receiver returns what takes a message: the running server, or else the store
 // opened here, to be closed by done.
 func (c Config) receiver(ctx context.Context, log *slog.Logger) (receive func(context.Context, string, []byte) (imported, error), done func() error, err error) {
-	path := c.path(socket)
-	if conn, err := net.Dial("unix", path); err == nil {
-		conn.Close()
-		return overSocket(path), func() error { return nil }, nil
+	if server := c.running(); server != nil {
+		return server.receive, func() error { return nil }, nil
 	}
 	d, err := openData(ctx, c, "", log)
 	if err != nil {
@@ -185,31 +158,11 @@ func (c Config) receiver(ctx context.Context, log *slog.Logger) (receive func(co
 	return d.receive, d.db.Close, nil
 }
 
-// overSocket hands messages to the server that listens there.
-func overSocket(path string) func(context.Context, string, []byte) (imported, error) {
-	client := &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", path)
-		},
-	}}
-	return func(ctx context.Context, ref string, raw []byte) (got imported, err error) {
-		to := "http://local/import?inbox=" + url.QueryEscape(ref)
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(raw))
-		if err != nil {
-			return got, err
-		}
-		resp, err := client.Do(req)
-		if err != nil {
-			return got, err
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			return got, err
-		}
-		if resp.StatusCode != http.StatusOK {
-			return got, errors.New(strings.TrimSpace(string(body)))
-		}
-		return got, json.Unmarshal(body, &got)
+// receive hands one message to the server.
+func (r *running) receive(ctx context.Context, ref string, raw []byte) (got imported, err error) {
+	body, err := r.post(ctx, "/import?inbox="+url.QueryEscape(ref), raw)
+	if err != nil {
+		return got, err
 	}
+	return got, json.Unmarshal(body, &got)
 }

@@ -44,7 +44,7 @@ func message(subject string) string {
 }
 
 // config is how a server of the test's own was opened.
-func (s *Server) config() Config { return testConfig(filepath.Dir(s.imports.Addr().String())) }
+func (s *Server) config() Config { return testConfig(filepath.Dir(s.commands.Addr().String())) }
 
 // TestImport_References: an inbox is named by its address in any case, its id
 // or its external_id, in whatever workspace.

@@ -8,14 +8,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
 )
-
-// identityProvider is the issuer that the metadata names: the address of the
-// identity provider that can be run beside the local server.
-const identityProvider = "http://127.0.0.1:3001"
 
 const (
 	// tidyEvery is how often the store forgets what expired.
@@ -30,7 +27,7 @@ type Server struct {
 
 	data     *data
 	listener net.Listener // of clients
-	imports  net.Listener // of the import command
+	commands net.Listener // of other processes
 	handler  http.Handler
 	log      *slog.Logger
 }
@@ -53,12 +50,12 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (*Server, error) {
 }
 
 func (s *Server) open(c Config) (err error) {
-	if s.imports, err = listenForImports(c); err != nil {
+	if s.commands, err = listenForCommands(c); err != nil {
 		return err
 	}
 	gate, err := access.NewGate(access.Options{
 		Verifier: demoTokens{}, Directory: s.data.directory, PublicURL: s.URL,
-		AuthorizationServers: []string{identityProvider}, ResourceName: "Kobana Inbox (local)", Limit: c.RateLimit,
+		AuthorizationServers: []string{demo.Issuer}, ResourceName: "Kobana Inbox (local)", Limit: c.RateLimit,
 	})
 	if err != nil {
 		return err
@@ -96,12 +93,12 @@ func gateway(o server.Options, links http.Handler) http.Handler {
 	return mux
 }
 
-// Serve answers requests, and imports, until the context ends; then it lets
+// Serve answers requests, and commands, until the context ends; then it lets
 // the running ones finish and closes the store.
 func (s *Server) Serve(ctx context.Context) (err error) {
-	servers := []*http.Server{s.httpServer(s.handler), s.httpServer(importHandler(s.data))}
+	servers := []*http.Server{s.httpServer(s.handler), s.httpServer(commandHandler(s.data))}
 	failed := make(chan error, len(servers))
-	for i, l := range []net.Listener{s.listener, s.imports} {
+	for i, l := range []net.Listener{s.listener, s.commands} {
 		go func() { failed <- servers[i].Serve(l) }()
 	}
 	tidy := time.NewTicker(tidyEvery)
@@ -142,7 +139,7 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 // Close stops listening and closes the store.
 func (s *Server) Close() error {
 	err := s.data.db.Close()
-	for _, l := range []net.Listener{s.listener, s.imports} {
+	for _, l := range []net.Listener{s.listener, s.commands} {
 		if l == nil {
 			continue
 		}

@@ -95,7 +95,7 @@ func TestServer_Files(t *testing.T) {
 		if info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s is %v", path, info.Mode())
 		}
-		if name := d.Name(); (strings.HasSuffix(name, ".key") || name == "import.sock" || name == "inbox.db") && info.Mode().Perm() != 0o600 {
+		if name := d.Name(); (strings.HasSuffix(name, ".key") || name == "command.sock" || name == "inbox.db") && info.Mode().Perm() != 0o600 {
 			t.Errorf("%s is %v", path, info.Mode())
 		}
 		if strings.HasSuffix(d.Name(), ".key") && info.Size() != keyBytes {
