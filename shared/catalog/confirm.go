@@ -62,6 +62,7 @@ func (a *action) Question(ctx context.Context) (q *confirm.Question, err error) 
 		Organization: a.organization(ctx),
 		Workspace:    home.Label,
 		Hide:         a.tool.Input.secrets(),
+		Labels:       labels(),
 	}, nil
 }
 

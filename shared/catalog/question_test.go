@@ -45,6 +45,27 @@ func TestQuestionsGolden(t *testing.T) {
 	}
 }
 
+// Every argument that a question can show has a name for people, and no name
+// is left of an argument that is gone.
+func TestEveryArgumentHasALabel(t *testing.T) {
+	known := labels()
+	unused := labels()
+	for _, tool := range New(Options{}).Tools() {
+		if tool.Hints.ReadOnly {
+			continue
+		}
+		for _, f := range tool.Input {
+			if l := known[f.Name]; l.EN == "" || l.PT == "" {
+				t.Errorf("%s: %s has no label", tool.Name, f.Name)
+			}
+			delete(unused, f.Name)
+		}
+	}
+	for name := range unused {
+		t.Errorf("no tool has %s", name)
+	}
+}
+
 // What strangers and others wrote cannot pass for part of the question: one
 // line, cleaned, bounded, quoted, nothing to click (design §7.2, 6.10).
 func TestQuestionsShowHostileTextPlainly(t *testing.T) {

@@ -13,38 +13,41 @@ import (
 // maxArguments is the most lines of arguments that a question has.
 const maxArguments = 40
 
-// showArguments writes the arguments as lines "name: value": nested names are
-// joined by dots, the elements of an array stand under one name. The values of
-// the arguments named in hide are not shown.
-func showArguments(l Language, args jsontext.Value, hide []string) ([]string, error) {
-	w := argumentWriter{
-		Decoder:  jsontext.NewDecoder(strings.NewReader(string(args))),
-		language: l, hide: hide,
-	}
+// showArguments writes the arguments as lines "label: value": nested names are
+// joined by dots, the elements of an array stand under one name.
+func (q *Question) showArguments(args jsontext.Value) ([]string, error) {
+	w := argumentWriter{Decoder: jsontext.NewDecoder(strings.NewReader(string(args))), question: q}
 	if err := w.value(""); err != nil {
 		return nil, fmt.Errorf("confirm: show arguments: %w", err)
 	}
 	if more := len(w.lines) - maxArguments; more > 0 {
-		w.lines = append(w.lines[:maxArguments], textMore.format(l, more))
+		w.lines = append(w.lines[:maxArguments], textMore.format(q.Language, more))
 	}
 	return w.lines, nil
 }
 
 type argumentWriter struct {
 	*jsontext.Decoder
-	language Language
-	hide     []string
+	question *Question
 	lines    []string
 }
 
 func (w *argumentWriter) add(path, value string) {
-	w.lines = append(w.lines, showName(path)+": "+value)
+	argument, rest, _ := strings.Cut(path, ".")
+	shown := showName(path)
+	if label, ok := w.question.Labels[argument]; ok {
+		shown = label.In(w.question.Language)
+		if rest != "" {
+			shown += " (" + showName(rest) + ")"
+		}
+	}
+	w.lines = append(w.lines, shown+": "+value)
 }
 
 // value writes the next value, which stands under path.
 func (w *argumentWriter) value(path string) error {
-	if slices.Contains(w.hide, path) {
-		w.add(path, textHidden.In(w.language))
+	if slices.Contains(w.question.Hide, path) {
+		w.add(path, textHidden.In(w.question.Language))
 		return w.SkipValue()
 	}
 	t, err := w.ReadToken()
@@ -55,7 +58,7 @@ func (w *argumentWriter) value(path string) error {
 	case jsontext.KindBeginObject, jsontext.KindBeginArray:
 		return w.members(path, t.Kind() == jsontext.KindBeginObject)
 	case jsontext.KindString:
-		w.add(path, quote(w.language, t.String()))
+		w.add(path, quote(w.question.Language, t.String()))
 	default:
 		w.add(path, untrusted.Line(t.String(), maxShown)) // a number, true, false, null
 	}
@@ -67,7 +70,7 @@ func (w *argumentWriter) members(path string, named bool) error {
 	for first := true; ; first = false {
 		if k := w.PeekKind(); k == jsontext.KindEndObject || k == jsontext.KindEndArray {
 			if first && path != "" {
-				w.add(path, textEmpty.In(w.language))
+				w.add(path, textEmpty.In(w.question.Language))
 			}
 			_, err := w.ReadToken()
 			return err

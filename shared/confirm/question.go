@@ -27,6 +27,9 @@ type Question struct {
 	// Hide names the arguments whose values are not shown: those that hold
 	// secrets (checklist 6.09).
 	Hide []string
+	// Labels are what people call the arguments, by name; one without a label
+	// is shown by its name.
+	Labels map[string]Text
 }
 
 // Target is a record that the action acts on.
@@ -120,7 +123,7 @@ func (q *Question) message(args jsontext.Value, why Reason) (string, error) {
 	add("%s: %s", textWorkspace.In(l), quote(l, q.Workspace))
 	add("%s: %s\n", textOrganization.In(l), quote(l, q.Organization))
 
-	shown, err := showArguments(l, args, q.Hide)
+	shown, err := q.showArguments(args)
 	if err != nil {
 		return "", err
 	}

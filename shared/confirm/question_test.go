@@ -1,6 +1,7 @@
 package confirm
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,18 +235,18 @@ func TestArguments_AsAPersonReadsThem(t *testing.T) {
 		{`{"a b":1,"x\n\"y":2,"":3}`, nil, []string{`"a b": 1`, `"x \"y": 2`, `"": 3`}},
 		{`{"n":0.` + strings.Repeat("1", 200) + `}`, nil, []string{`n: 0.` + strings.Repeat("1", 117) + `…`}},
 	} {
-		got, err := showArguments(English, jsontext.Value(c.args), c.hide)
+		got, err := (&Question{Language: English, Hide: c.hide}).showArguments(jsontext.Value(c.args))
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", c.args, err, diff)
 		}
 	}
 	many := `{"list":[` + strings.TrimSuffix(strings.Repeat("1,", 50), ",") + `]}`
-	got, err := showArguments(English, jsontext.Value(many), nil)
+	got, err := (&Question{Language: English}).showArguments(jsontext.Value(many))
 	if err != nil || len(got) != maxArguments+1 || got[maxArguments] != "and 10 more, not shown" {
 		t.Errorf("%d lines ending in %q, %v", len(got), got[len(got)-1], err)
 	}
 	for _, bad := range []string{``, `{`, `{"a":`, `{"a":[1,`, `{"a" 1}`, `]`} {
-		if got, err := showArguments(English, jsontext.Value(bad), nil); err == nil {
+		if got, err := (&Question{Language: English}).showArguments(jsontext.Value(bad)); err == nil {
 			t.Errorf("%s: %q, want an error", bad, got)
 		}
 	}
@@ -278,5 +279,18 @@ func TestQuestion_DigestTellsFieldsApart(t *testing.T) {
 			t.Errorf("%q and %q have one digest", name, other)
 		}
 		seen[q.digest()] = name
+	}
+}
+
+// Arguments are shown under the names that people have for them, in their
+// language; what is nested keeps its own name behind it.
+func TestArgumentsHaveLabels(t *testing.T) {
+	q := Question{Labels: map[string]Text{"filters": {EN: "Filters", PT: "Filtros"}, "a.b": {EN: "never", PT: "nunca"}}}
+	for l, want := range map[Language]string{English: "Filters", Portuguese: "Filtros"} {
+		q.Language = l
+		got, err := q.showArguments(jsontext.Value(`{"filters":[{"value":1}],"other":2}`))
+		if err != nil || !slices.Equal(got, []string{want + " (value): 1", "other: 2"}) {
+			t.Errorf("%v, %v", got, err)
+		}
 	}
 }
