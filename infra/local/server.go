@@ -116,7 +116,9 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	for _, h := range servers {
-		err = errors.Join(err, h.Shutdown(ending))
+		if h.Shutdown(ending) != nil { // some are not done: they have had their time
+			err = errors.Join(err, h.Close())
+		}
 	}
 	return errors.Join(err, s.Close())
 }

@@ -284,3 +284,17 @@ func TestBanner(t *testing.T) {
 		t.Errorf("HTTP %d %s", resp.StatusCode, body)
 	}
 }
+
+// TestStop_OpenConnections: a connection that never asked for anything keeps
+// nobody from stopping the server.
+func TestStop_OpenConnections(t *testing.T) {
+	t.Parallel()
+	s, stop := serveOn(t, testConfig(dataDir(t)))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	as("demo-owner").at(s).result(t, "tools/list", nil) // the server has seen the connection before this one
+	stop()
+}
