@@ -149,7 +149,8 @@ func TestStartCallsNobody(t *testing.T) {
 func TestSecretOfIntrospection(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
-	secrets := cloudtest.NewSecrets(t, map[string]string{"introspection": "the secret"})
+	secrets := cloudtest.NewSecrets(map[string]string{"introspection": "the secret"})
+	defer secrets.Close()
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id, secret, _ := r.BasicAuth(); id != "inbox" || secret != "the+secret" {
 			t.Errorf("%q %q", id, secret)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"testing"
 
 	"github.com/go-json-experiment/json"
 )
@@ -20,11 +19,10 @@ type Secrets struct {
 	asked map[string]int
 }
 
-// NewSecrets starts a server, which ends with the test.
-func NewSecrets(t testing.TB, texts map[string]string) *Secrets {
+// NewSecrets starts a server. Close ends it.
+func NewSecrets(texts map[string]string) *Secrets {
 	s := &Secrets{texts: maps.Clone(texts), asked: map[string]int{}}
 	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
 	return s
 }
 

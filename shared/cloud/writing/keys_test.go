@@ -55,7 +55,8 @@ func TestKeys_refused(t *testing.T) {
 
 // TestStateKeys: the first secret named seals; its id tells nothing of it.
 func TestStateKeys(t *testing.T) {
-	secrets := cloudtest.NewSecrets(t, map[string]string{"a": one, "b": two})
+	secrets := cloudtest.NewSecrets(map[string]string{"a": one, "b": two})
+	defer secrets.Close()
 	f := function(t, secrets)
 	keys, err := stateKeys(t.Context(), f)
 	if err != nil || len(keys) != 2 {
@@ -77,7 +78,8 @@ func TestStateKeys(t *testing.T) {
 // TestKeyCache: keys are asked for once in five minutes, by the wall clock, and
 // again at once where asking failed.
 func TestKeyCache(t *testing.T) {
-	secrets := cloudtest.NewSecrets(t, map[string]string{"d": one})
+	secrets := cloudtest.NewSecrets(map[string]string{"d": one})
+	defer secrets.Close()
 	f := function(t, secrets)
 	now := time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
 	c := &keyCache{now: func() time.Time { return now }, fetch: func(ctx context.Context) ([][]byte, error) {
