@@ -3,6 +3,7 @@ package inbox
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -14,6 +15,10 @@ const (
 	MaxFilters     = 50
 	MaxFilterValue = 500 // bytes
 	MaxHeaderName  = 76  // bytes
+	// MaxExpressions is how large the regular expressions of all its filters may
+	// be together, in instructions of their programs: matching takes time in
+	// proportion to that and to the text, and cannot be interrupted.
+	MaxExpressions = 1000
 )
 
 // Filter is one of an inbox's filters. Mail that any of them matches is
@@ -77,6 +82,7 @@ func ParseFilters(list []Object) ([]Filter, error) {
 		return nil, invalid("filters", "An inbox has at most %d filters.", MaxFilters)
 	}
 	filters := make([]Filter, len(list))
+	instructions := 0
 	for i, o := range list {
 		f := &filters[i]
 		problem := "must be an object with field, operator and value, for the field header also name, and nothing else but action."
@@ -87,6 +93,9 @@ func ParseFilters(list []Object) ([]Filter, error) {
 			return nil, invalid("filters", "Filter %d: %s", i+1, problem)
 		}
 		f.Action = FilterReject
+		if instructions += f.instructions(); instructions > MaxExpressions {
+			return nil, invalid("filters", "Filter %d: its regular expression is too large; fewer or shorter repetitions will do.", i+1)
+		}
 	}
 	return filters, nil
 }
@@ -111,6 +120,23 @@ func (f Filter) problem() string {
 		return "its value must be a regular expression of RE2 (no look-around, no backreferences)."
 	}
 	return ""
+}
+
+// instructions is the size of the program that matches the filter's regular
+// expression.
+func (f Filter) instructions() int {
+	if f.Operator != FilterMatches {
+		return 0
+	}
+	re, err := syntax.Parse(f.Value, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	program, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return 0
+	}
+	return len(program.Inst)
 }
 
 // headerName is a header's name by RFC 5322 §2.2.

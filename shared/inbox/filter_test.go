@@ -28,6 +28,9 @@ func TestFilters(t *testing.T) {
 		{`{"field":"from","operator":"matches","value":"("}`, "a regular expression of RE2"},
 		{`{"field":"from","operator":"matches","value":"(?=x)"}`, "a regular expression of RE2"},
 		{`{"field":"from","operator":"matches","value":"(a{1000}){1000}"}`, "a regular expression of RE2"},
+		{`{"field":"body","operator":"matches","value":"` + strings.Repeat("(x|y){1000}", 40) + `"}`, "is too large"},
+		{`{"field":"body","operator":"matches","value":"x{990}"}`, ""},
+		{`{"field":"body","operator":"matches","value":"x{999}"}`, "is too large"},
 		{`{"field":"from","operator":"equals","value":"x","extra":1}`, "nothing else"},
 		{`{"field":"from","operator":"equals","value":1}`, "must be an object"},
 		{`{"Field":"from","operator":"equals","value":"x"}`, "nothing else"},
@@ -57,6 +60,18 @@ func TestFilters(t *testing.T) {
 	}
 	if _, err := ParseFilters(many); CodeOf(err) != CodeInvalid {
 		t.Errorf("%d filters: %v", len(many), err)
+	}
+}
+
+// The bound is of all filters of an inbox together: that is what an e-mail
+// meets.
+func TestFilters_expressions_together(t *testing.T) {
+	one := Object(`{"field":"body","operator":"matches","value":"x{400}"}`)
+	if _, err := ParseFilters([]Object{one, one}); err != nil {
+		t.Error(err)
+	}
+	if _, err := ParseFilters([]Object{one, one, one}); err == nil || !strings.Contains(err.Error(), "Filter 3: its regular expression is too large") {
+		t.Errorf("three: %v", err)
 	}
 }
 

@@ -83,7 +83,7 @@ func (db *DB) event(by inbox.Actor, e Event) (inbox.SystemEvent, error) {
 	}
 	value, err := encode(p)
 	now := db.now()
-	event := inbox.SystemEvent{ID: inbox.NewID(now), WorkspaceID: by.Workspace, Slug: e.Slug, Payload: value, CreatedAt: now, UpdatedAt: now}
+	event := inbox.SystemEvent{ID: inbox.NewID(db.opts.Now()), WorkspaceID: by.Workspace, Slug: e.Slug, Payload: value, CreatedAt: now, UpdatedAt: now}
 	if e.Inbox != "" {
 		event.InboxID = &e.Inbox
 	}

@@ -157,6 +157,27 @@ func TestUpdatesLeaveTheRestAlone(t *testing.T) {
 	}
 }
 
+// What is no longer offered, or no longer there, may stay while other things
+// change.
+func TestWhatARecordHasMayStay(t *testing.T) {
+	w := newWorld(t)
+	o := newOffice(t, w)
+	agent, box := anAgent(o.ws), o.alone
+	agent.LLMModel = "gone/model"
+	box.ID, box.ExternalID, box.Email, box.AgentID = inbox.NewID(noon), nil, "gone@inbox.example", new(inbox.NewID(noon))
+	w.apply(t, o.ws, Insert(agent), Insert(box))
+	other := agent
+	other.Label = "Other"
+	if _, err := w.UpdateAgent(t.Context(), actor(o.ws, "agents_update"), agent, other); err != nil {
+		t.Error(err)
+	}
+	renamed := box
+	renamed.Label = "Other"
+	if _, err := w.UpdateInbox(t.Context(), actor(o.ws, "inboxes_update"), box, renamed); err != nil {
+		t.Error(err)
+	}
+}
+
 // A webhook that is switched on again begins anew to count failures.
 func TestSwitchingOnForgetsFailures(t *testing.T) {
 	w := newWorld(t)

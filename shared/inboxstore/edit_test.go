@@ -185,11 +185,13 @@ func TestWhatMovesByItselfIsNoChange(t *testing.T) {
 	if err != nil || hook.Label != "CRM 2" || hook.ConsecutiveFailures != 7 {
 		t.Errorf("%+v, %v; want the label changed and 7 failures", hook, err)
 	}
+	o.workspace = must[inbox.Workspace](t)(w.Workspace(t.Context(), []access.WorkspaceID{o.ws}, string(o.ws)))
+	w.apply(t, o.ws, Count(w.now, "", inbox.UsageSum{Emails: 4}))
 	limited := o.workspace
 	limited.MonthlyEmailsLimit = new(int64(10))
 	workspace, err := w.UpdateWorkspace(t.Context(), actor(o.ws, "workspaces_update"), o.workspace, limited)
-	if err != nil || *workspace.MonthlyEmailsLimit != 10 || workspace.MonthlyEmailsUsed != 3 {
-		t.Errorf("%+v, %v; want a limit of 10 and 3 used", workspace, err)
+	if err != nil || *workspace.MonthlyEmailsLimit != 10 || workspace.MonthlyEmailsUsed != 7 {
+		t.Errorf("%+v, %v; want a limit of 10 and 7 used", workspace, err)
 	}
 	if kept := must[Stored[Workspace]](t)(Get[Workspace](t.Context(), w.DB, o.ws, string(o.ws))); kept.Record.Organization != "org-1" || kept.Record.MonthlyEmailsUsed != 0 {
 		t.Errorf("kept as %+v", kept.Record)
@@ -202,21 +204,16 @@ func TestWhatMovesByItselfMeanwhileIsNoChange(t *testing.T) {
 		if !strings.HasPrefix(e.tool, "webhooks_") {
 			return
 		}
-		beside := New(w.opts)
-		beside.opts.Table = w.witness
 		moved := false
-		w.table.Inject(storetest.Injection{Method: storetest.Write, Match: func(storetest.Call) bool {
-			if !moved {
-				moved = true
-				stored := must[Stored[inbox.Webhook]](t)(Get[inbox.Webhook](t.Context(), beside, o.ws, string(o.hook.ID)))
-				failed := stored.Record
-				failed.ConsecutiveFailures++
-				if err := beside.Apply(t.Context(), o.ws, Update(stored, failed)); err != nil {
-					t.Error(err)
-				}
+		w.meanwhile(func(other *DB) {
+			moved = true
+			stored := must[Stored[inbox.Webhook]](t)(Get[inbox.Webhook](t.Context(), other, o.ws, string(o.hook.ID)))
+			failed := stored.Record
+			failed.ConsecutiveFailures++
+			if err := other.Apply(t.Context(), o.ws, Update(stored, failed)); err != nil {
+				t.Error(err)
 			}
-			return false
-		}})
+		})
 		if _, err := e.do(t, w, actor(o.ws, e.tool), o); err != nil || !moved {
 			t.Errorf("moved %v, %v", moved, err)
 		}
@@ -259,6 +256,18 @@ func TestR5_EditsReachNoOtherWorkspace(t *testing.T) {
 func disguised(o office, ws access.WorkspaceID) office {
 	o.agent.WorkspaceID, o.box.WorkspaceID, o.hook.WorkspaceID, o.secret.WorkspaceID, o.email.WorkspaceID = ws, ws, ws, ws, ws
 	return o
+}
+
+// What a person did with secrets is nobody's to read, whatever did it (R4).
+func TestR4_EventsOfSecretsByAnyTool(t *testing.T) {
+	w := newWorld(t)
+	o := newOffice(t, w)
+	if err := w.DeleteSecret(t.Context(), actor(o.ws, "import"), o.secret); err != nil {
+		t.Fatal(err)
+	}
+	if p := string(w.events(t, o.ws, "secret.deleted")[0].Payload); p != `{"person":{"issuer":"https://id.example","subject":"ana"},"tool":"import","outcome":"done"}` {
+		t.Errorf("payload %s", p)
+	}
 }
 
 // What was not done leaves an event, and claims nothing.

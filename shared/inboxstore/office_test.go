@@ -17,6 +17,8 @@ type office struct {
 	agent     inbox.Agent
 	box       inbox.Inbox
 	hook      inbox.Webhook
+	alone     inbox.Inbox
+	off, free inbox.Webhook
 	signedBy  string
 	secret    inbox.Secret
 	email     inbox.Email
@@ -51,6 +53,10 @@ func newOffice(t testing.TB, w *world) office {
 	o.run = aRun(o.email, o.agent.ID, noon)
 	o.run.Output = new("It says: Olá")
 	w.apply(t, o.ws, Insert(o.email), Content(o.email.ID, inbox.EmailContent{Text: new("Olá")}), Insert(o.run))
+	o.alone, o.off, o.free = anInbox(o.ws), aWebhook(o.ws), aWebhook(o.ws)
+	o.alone.AttachmentsMaxFileNumber, o.alone.AttachmentsMaxFileSize, o.alone.AttachmentsMaxTotalSize = 1, 1, 1
+	o.off.Status, o.off.InboxID = inbox.Inactive, &o.box.ID
+	w.apply(t, o.ws, Insert(o.alone), Insert(o.off), Insert(o.free))
 	o.email, _, err = w.Email(ctx, o.ws, o.email.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,14 @@
 package inboxstore
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 )
 
 const manyAtOnce = 32
@@ -49,22 +52,23 @@ func TestLimitsOfAWorkspace(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		most   int
+		has    int // the office, from the beginning
 		insert func(o office) Change
 		create func(w *world, o office, by inbox.Actor, i int) error
 	}{
-		{"inboxes", inbox.MaxInboxes, func(o office) Change { return Insert(anInbox(o.ws)) }, func(w *world, o office, by inbox.Actor, _ int) error {
+		{"inboxes", inbox.MaxInboxes, 2, func(o office) Change { return Insert(anInbox(o.ws)) }, func(w *world, o office, by inbox.Actor, _ int) error {
 			_, err := w.CreateInbox(t.Context(), by, inbox.Inbox{Label: "x"})
 			return err
 		}},
-		{"agents", inbox.MaxAgents, func(o office) Change { return Insert(anAgent(o.ws)) }, func(w *world, o office, by inbox.Actor, _ int) error {
+		{"agents", inbox.MaxAgents, 1, func(o office) Change { return Insert(anAgent(o.ws)) }, func(w *world, o office, by inbox.Actor, _ int) error {
 			_, err := w.CreateAgent(t.Context(), by, inbox.Agent{Label: "x", LLMModel: "rules/demo", SystemMessage: "x"})
 			return err
 		}},
-		{"webhooks", inbox.MaxWebhooks, func(o office) Change { return Insert(aWebhook(o.ws)) }, func(w *world, o office, by inbox.Actor, _ int) error {
+		{"webhooks", inbox.MaxWebhooks, 3, func(o office) Change { return Insert(aWebhook(o.ws)) }, func(w *world, o office, by inbox.Actor, _ int) error {
 			_, _, err := w.CreateWebhook(t.Context(), by, inbox.Webhook{Label: "x", URL: "https://a.example"}, inbox.Credentials{})
 			return err
 		}},
-		{"secrets", inbox.MaxSecrets, func(o office) Change {
+		{"secrets", inbox.MaxSecrets, 1, func(o office) Change {
 			id := inbox.NewID(noon)
 			return Insert(inbox.Secret{ID: id, WorkspaceID: o.ws, Name: string(id)})
 		}, func(w *world, o office, by inbox.Actor, i int) error {
@@ -75,7 +79,7 @@ func TestLimitsOfAWorkspace(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			o := newOffice(t, w)
-			for range c.most - 3 { // the office has one
+			for range c.most - 2 - c.has {
 				w.apply(t, o.ws, c.insert(o))
 			}
 			made := 0
@@ -93,68 +97,101 @@ func TestLimitsOfAWorkspace(t *testing.T) {
 	}
 }
 
-// Whatever comes first, nothing active refers to what was deleted.
+// meanwhile lets something happen right before the next write, by another
+// instance.
+func (w *world) meanwhile(do func(other *DB)) {
+	other := New(w.opts)
+	other.opts.Table = w.witness
+	done := false
+	w.table.Inject(storetest.Injection{Method: storetest.Write, Match: func(storetest.Call) bool {
+		if !done {
+			done = true
+			do(other)
+		}
+		return false
+	}})
+}
+
+// Whichever is first, nothing active comes to refer to what is deleted.
 func TestReferencesHoldWhileTheirTargetIsDeleted(t *testing.T) {
+	type change func(ctx context.Context, db *DB, by inbox.Actor, o office) error
+	deleteInbox := func(ctx context.Context, db *DB, by inbox.Actor, o office) error {
+		return db.DeleteInbox(ctx, by, o.box)
+	}
+	deleteAgent := func(ctx context.Context, db *DB, by inbox.Actor, o office) error {
+		return db.DeleteAgent(ctx, by, o.agent)
+	}
+	for name, c := range map[string]struct {
+		field       string
+		bind, unset change
+	}{
+		"webhook made for the inbox": {"inbox_id", func(ctx context.Context, db *DB, by inbox.Actor, o office) error {
+			_, _, err := db.CreateWebhook(ctx, by, inbox.Webhook{Label: "x", URL: "https://a.example", InboxID: &o.box.ID}, inbox.Credentials{})
+			return err
+		}, deleteInbox},
+		"webhook bound to the inbox": {"inbox_id", func(ctx context.Context, db *DB, by inbox.Actor, o office) error {
+			now := o.free
+			now.InboxID = &o.box.ID
+			_, err := db.UpdateWebhook(ctx, by, o.free, now)
+			return err
+		}, deleteInbox},
+		"webhook of the inbox switched on": {"inbox_id", func(ctx context.Context, db *DB, by inbox.Actor, o office) error {
+			now := o.off
+			now.Status = inbox.Active
+			_, err := db.UpdateWebhook(ctx, by, o.off, now)
+			return err
+		}, deleteInbox},
+		"inbox made with the agent": {"agent_id", func(ctx context.Context, db *DB, by inbox.Actor, o office) error {
+			_, err := db.CreateInbox(ctx, by, inbox.Inbox{Label: "x", AgentID: &o.agent.ID})
+			return err
+		}, deleteAgent},
+		"inbox given the agent": {"agent_id", func(ctx context.Context, db *DB, by inbox.Actor, o office) error {
+			now := o.alone
+			now.AgentID = &o.agent.ID
+			_, err := db.UpdateInbox(ctx, by, o.alone, now)
+			return err
+		}, deleteAgent},
+	} {
+		for _, first := range []string{"it", "the deletion"} {
+			t.Run(name+", "+first+" first", func(t *testing.T) {
+				w := newWorld(t)
+				o := newOffice(t, w)
+				by := actor(o.ws, "tool")
+				var bind, unset error
+				if first == "it" {
+					w.meanwhile(func(other *DB) { bind = c.bind(t.Context(), other, by, o) })
+					unset = c.unset(t.Context(), w.DB, by, o)
+				} else {
+					w.meanwhile(func(other *DB) { unset = c.unset(t.Context(), other, by, o) })
+					bind = c.bind(t.Context(), w.DB, by, o)
+				}
+				if unset != nil {
+					t.Errorf("the deletion failed: %v", unset)
+				}
+				if first == "it" && bind != nil {
+					t.Error(bind)
+				} else if first != "it" {
+					wantError(t, bind, inbox.CodeNotFound, c.field)
+				}
+				if n, err := w.BoundWebhooks(t.Context(), o.ws, o.box.ID); c.field == "inbox_id" && (n != 0 || err != nil) {
+					t.Errorf("%d active webhooks are bound to a deleted inbox, %v", n, err)
+				}
+				if n, err := w.AgentInboxes(t.Context(), o.ws, o.agent.ID); c.field == "agent_id" && (n != 0 || err != nil) {
+					t.Errorf("%d inboxes have a deleted agent, %v", n, err)
+				}
+			})
+		}
+	}
+}
+
+// Not even the first turns of a workspace are alike.
+func TestTheFirstTurnIsOnesOwn(t *testing.T) {
 	w := newWorld(t)
-	o := newOffice(t, w)
-	ctx := t.Context()
-	by := actor(o.ws, "tool")
-	for range 15 {
-		box := must[inbox.Inbox](t)(w.CreateInbox(ctx, by, inbox.Inbox{Label: "Short"}))
-		agent := must[inbox.Agent](t)(w.CreateAgent(ctx, by, inbox.Agent{Label: "Short", LLMModel: "rules/demo", SystemMessage: "Go."}))
-		free := must[inbox.Inbox](t)(w.CreateInbox(ctx, by, inbox.Inbox{Label: "Free"}))
-		hook, _, err := w.CreateWebhook(ctx, by, inbox.Webhook{Label: "Free", URL: "https://a.example"}, inbox.Credentials{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		changes := []func() error{
-			func() error { return w.DeleteInbox(ctx, by, box) },
-			func() error { return w.DeleteAgent(ctx, by, agent) },
-			func() error {
-				_, _, err := w.CreateWebhook(ctx, by, inbox.Webhook{Label: "New", URL: "https://a.example", InboxID: &box.ID}, inbox.Credentials{})
-				return err
-			},
-			func() error {
-				now := hook
-				now.InboxID = &box.ID
-				_, err := w.UpdateWebhook(ctx, by, hook, now)
-				return err
-			},
-			func() error {
-				now := free
-				now.AgentID = &agent.ID
-				_, err := w.UpdateInbox(ctx, by, free, now)
-				return err
-			},
-		}
-		for i, err := range atOnce(len(changes), func(i int) error { return changes[i]() }) {
-			switch {
-			case err == nil:
-			case i < 2:
-				t.Errorf("a deletion failed: %v", err)
-			case i == 4:
-				wantError(t, err, inbox.CodeNotFound, "agent_id")
-			default:
-				wantError(t, err, inbox.CodeNotFound, "inbox_id")
-			}
-		}
-		if n, err := w.BoundWebhooks(ctx, o.ws, box.ID); n != 0 || err != nil {
-			t.Errorf("%d active webhooks are bound to a deleted inbox, %v", n, err)
-		}
-		if n, err := w.AgentInboxes(ctx, o.ws, agent.ID); n != 0 || err != nil {
-			t.Errorf("%d inboxes have a deleted agent, %v", n, err)
-		}
-		for _, hook := range must[inbox.Page[inbox.Webhook]](t)(w.Webhooks(ctx, o.ws, inbox.PageRequest{Limit: 200})).Data {
-			if hook.ID == o.hook.ID {
-				continue
-			}
-			if err := w.DeleteWebhook(ctx, by, hook); err != nil { // make room
-				t.Fatal(err)
-			}
-		}
-		if err := w.DeleteInbox(ctx, by, must[inbox.Inbox](t)(w.Inbox(ctx, o.ws, string(free.ID)))); err != nil {
-			t.Fatal(err)
-		}
+	ws := w.newWorkspace(t)
+	one, other := must[Change](t)(w.turn(t.Context(), ws)), must[Change](t)(w.turn(t.Context(), ws))
+	w.apply(t, ws, Insert(anAgent(ws)), one)
+	if err := w.Apply(t.Context(), ws, Insert(anAgent(ws)), other); !errors.Is(err, errAnew) {
+		t.Errorf("the second first turn: %v", err)
 	}
 }
 

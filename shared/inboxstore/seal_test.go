@@ -148,7 +148,7 @@ func TestWithoutSealingKeys(t *testing.T) {
 		})
 	}
 	w := newWorld(t)
-	w.opts.Keys = staticKeys([]byte("short"))
+	w.opts.Keys = staticKeys(testKey[:16])
 	ws := w.newWorkspace(t)
 	_, err := w.CreateSecret(t.Context(), actor(ws, "secrets_create"), inbox.Secret{Name: "X"}, "value")
 	if _, ok := errors.AsType[*inbox.Error](err); err == nil || ok {

@@ -65,6 +65,27 @@ func TestRotateSecretOverlaps(t *testing.T) {
 	w.wantSigning(t, o, fourth)
 }
 
+// Two states of a record never look alike, however little time is between them.
+func TestEachStateHasItsTime(t *testing.T) {
+	w := newWorld(t)
+	o := newOffice(t, w)
+	by := actor(o.ws, "webhooks_rotate_secret")
+	w.now = o.hook.UpdatedAt
+	if _, _, err := w.RotateSecret(t.Context(), by, o.hook); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := w.RotateSecret(t.Context(), by, o.hook)
+	wantChanged(t, err)
+	w.now = w.now.Add(-time.Hour) // a clock that is behind
+	hook := must[inbox.Webhook](t)(w.Webhook(t.Context(), o.ws, string(o.hook.ID)))
+	if _, _, err := w.RotateSecret(t.Context(), by, hook); err != nil {
+		t.Fatal(err)
+	}
+	if after := must[inbox.Webhook](t)(w.Webhook(t.Context(), o.ws, string(hook.ID))); !after.UpdatedAt.After(hook.UpdatedAt) {
+		t.Errorf("updated at %v, before that at %v", after.UpdatedAt, hook.UpdatedAt)
+	}
+}
+
 func TestRotationsWithinADayAreBounded(t *testing.T) {
 	w := newWorld(t)
 	o := newOffice(t, w)

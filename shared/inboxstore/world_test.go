@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func newWorld(t testing.TB, options ...func(*Options)) *world {
 	t.Cleanup(func() { blobs.Close() })
 	w := &world{witness: &witness{Table: storetest.Temp(t).Table("data"), keys: map[store.Key]bool{}}, blobs: &faultyBlobs{Blobs: blobs}, now: noon}
 	w.table = storetest.NewFault(w.witness)
-	o := Options{Table: w.table, Blobs: w.blobs, Now: func() time.Time { return w.now }, Keys: staticKeys(testKey)}
+	o := Options{Table: w.table, Blobs: w.blobs, Now: func() time.Time { return w.now }, Keys: staticKeys(testKey), Log: slog.New(slog.DiscardHandler)}
 	for _, option := range options {
 		option(&o)
 	}
