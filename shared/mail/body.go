@@ -56,6 +56,7 @@ func (r *bodyReader) part(h header, b []byte, at place) {
 	if strings.HasPrefix(mediaType, "multipart/") {
 		switch {
 		case at.depth == maxDepth:
+			r.m.Incomplete = true
 			r.m.warn("The message nests its parts too deeply; the innermost were not read.")
 		case r.multipart(mediaType, p["boundary"], b, at) || len(bytes.TrimSpace(b)) == 0:
 			return
@@ -88,6 +89,7 @@ func (r *bodyReader) multipart(mediaType, boundary string, b []byte, at place) (
 	at.alternative = at.alternative || mediaType == "multipart/alternative"
 	for part := range split(b, boundary) {
 		if r.parts++; r.parts > maxParts {
+			r.m.Incomplete = true
 			r.m.warn("The message has too many parts; not all were read.")
 			return true
 		}
@@ -145,6 +147,7 @@ func (b *body) add(s string) {
 // attach lists a part as an attachment.
 func (r *bodyReader) attach(h header, mediaType, disposition, name string, content []byte) {
 	if len(r.m.Attachments) == maxAttachments {
+		r.m.Incomplete = true
 		r.m.warn("The message has too many attachments; not all are listed.")
 		return
 	}

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -45,6 +46,10 @@ func TestParseBounds(t *testing.T) {
 			checkBounds(t, m)
 			if got := strings.Join(m.Warnings, "\n"); !strings.Contains(got, test.warning) {
 				t.Errorf("warnings %q do not say %q", got, test.warning)
+			}
+			unread := slices.Contains([]string{"too deeply", "too many parts", "too many attachments"}, test.warning)
+			if m.Incomplete != unread {
+				t.Errorf("Incomplete %v", m.Incomplete)
 			}
 		})
 	}

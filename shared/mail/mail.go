@@ -59,6 +59,7 @@ type Message struct {
 	HTML          *string
 	Truncated     bool // Text or HTML was cut
 	Attachments   []inbox.Attachment
+	Incomplete    bool     // it has parts beyond what is read, which may be attachments
 	Forwarding    []string // addresses in Delivered-To, X-Forwarded-To, X-Original-To, Resent-To
 	AutoSubmitted bool     // a machine wrote it, by its own account (RFC 3834)
 	Warnings      []string // sentences on what was wrong with the message

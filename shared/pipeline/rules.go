@@ -50,6 +50,9 @@ func sameAddress(a, b string) bool { return len(a) == len(b) && strings.EqualFol
 // word.
 func checkAttachments(r *Run) Outcome {
 	in, n := r.Inbox, int64(len(r.message.Attachments))
+	if r.message.Incomplete {
+		return Rejected(CodeTooManyAttachments, "The message has more parts than are read, so not all of its attachments can be checked.")
+	}
 	if n == 0 {
 		return Passed("The message has no attachments.")
 	}

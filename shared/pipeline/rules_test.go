@@ -97,6 +97,7 @@ func TestCheckAttachments(t *testing.T) {
 		{"one too large", limits(2, 60, 100), []int{1, 61}, "attachment_too_large: An attachment has 61 bytes, and the inbox takes at most 60 of each."},
 		{"too large together", limits(2, 60, 100), []int{60, 41}, "attachments_too_large: The attachments have 101 bytes in all, and the inbox takes at most 100."},
 		{"more than the record lists", limits(200, 0, 0), make([]int, 201), "too_many_attachments: The message has 201 attachments, and the inbox takes at most 200."},
+		{"more than are read, without limits", limits(0, 0, 0), make([]int, 300), "too_many_attachments: The message has more parts than are read, so not all of its attachments can be checked."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var raw strings.Builder
