@@ -41,6 +41,7 @@ func listenForCommands(c Config) (net.Listener, error) {
 func commandHandler(d *data) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /import", importHandler(d))
+	mux.Handle("POST /admin", adminHandler(d))
 	return mux
 }
 
