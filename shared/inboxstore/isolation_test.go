@@ -6,6 +6,7 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 // attempt is a read by a workspace with something that it got hold of.
@@ -35,6 +36,7 @@ func attempts(t *testing.T, w *world, ws access.WorkspaceID, ids full, ref func(
 		try("workflow run", func() (inbox.WorkflowRun, error) { return w.WorkflowRun(ctx, ws, id(ids.workflow.ID)) }),
 		try("system event", func() (inbox.SystemEvent, error) { return w.SystemEvent(ctx, ws, id(ids.event.ID)) }),
 		try("delivery", func() (inbox.Delivery, error) { return w.Delivery(ctx, ws, ref(ids.hook.ID), id(ids.delivery.ID)) }),
+		try("secret", func() (inbox.Secret, error) { return w.Secret(ctx, ws, id(ids.secret.ID)) }),
 		try("deliveries", func() (inbox.Page[inbox.Delivery], error) {
 			return w.Deliveries(ctx, ws, ref(ids.hook.ID), inbox.DeliveryFilter{}, p)
 		}),
@@ -81,6 +83,21 @@ func TestR5_AnotherWorkspaceIsNotThere(t *testing.T) {
 				t.Errorf("answers %s", page)
 			}
 		})
+	}
+}
+
+// Nor is what it keeps in confidence, or what would change with it.
+func TestR5_NothingOfAnotherWorkspaceIsCountedOrSigns(t *testing.T) {
+	w := newWorld(t)
+	theirs, ws := newOffice(t, w), w.newWorkspace(t)
+	if n, err := w.BoundWebhooks(t.Context(), ws, theirs.box.ID); n != 0 || err != nil {
+		t.Errorf("%d bound webhooks, %v", n, err)
+	}
+	if n, err := w.AgentInboxes(t.Context(), ws, theirs.agent.ID); n != 0 || err != nil {
+		t.Errorf("%d inboxes, %v", n, err)
+	}
+	if secrets, c, err := w.SigningOf(t.Context(), ws, theirs.hook.ID); len(secrets) != 0 || c != (webhooks.Credentials{}) || err != nil {
+		t.Errorf("%d secrets, %v", len(secrets), err)
 	}
 }
 
