@@ -147,18 +147,19 @@ func TestConfirm_Restart(t *testing.T) {
 	c := as("demo-owner").at(s)
 	id := emails(t, c)[0]
 	call, _ := asked(t, c, "emails_delete", object{"id": id})
-	stop()
-
-	s, stop = serveOn(t, config)
-	c = c.at(s)
+	restart := func() {
+		t.Helper()
+		stop()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // they lead to the one that stopped
+		s, stop = serveOn(t, config)
+		c = c.at(s)
+	}
+	restart()
 	if a := c.send(t, "tools/call", call); decode[object](t, a.Result)["isError"] != nil {
 		t.Fatalf("after a restart: %s", a.body)
 	}
-	stop()
-
-	s, stop = serveOn(t, config)
+	restart()
 	defer stop()
-	c = c.at(s)
 	a := c.send(t, "tools/call", call)
 	if code := errorCode(t, a.Result); code != "confirmation_replayed" {
 		t.Errorf("%q once it was used: %s", code, a.body)
