@@ -12,7 +12,7 @@ func (s *Server) Banner(w io.Writer) {
 	mcp := s.URL + "/mcp"
 	fmt.Fprintf(w, `Kobana Inbox MCP is at %s
 
-Demo tokens (this machine only; sign-in needs an identity provider, so they are the way in):
+%s:
 %s
 Connect a client:
   curl         curl -sS %[1]s -H 'Authorization: Bearer demo-owner' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"resources/list"}'
@@ -21,7 +21,15 @@ Connect a client:
   Inspector    npx @modelcontextprotocol/inspector --cli --server-url %[1]s --transport http --header "Authorization: Bearer demo-owner" --method resources/list
 
 Stop with Ctrl-C.
-`, mcp, demoTokenLines())
+`, mcp, s.wayIn(), demoTokenLines())
+}
+
+func (s *Server) wayIn() string {
+	if s.issuers == nil {
+		return "Demo tokens (this machine only; sign-in needs an identity provider, so they are the way in)"
+	}
+	return fmt.Sprintf("Sign in at %s: give a client the address alone, without a header.\nOr use a demo token (this machine only)",
+		strings.Join(s.issuers, " or "))
 }
 
 func demoTokenLines() string {

@@ -28,6 +28,10 @@ type Config struct {
 
 	ConfirmAlso          []string // CONFIRM_ALSO, writing tools that ask too (R11)
 	WebhookAllowLoopback bool     // WEBHOOK_ALLOW_LOOPBACK=1 lets webhooks reach this machine
+
+	// OAuth are the variables OAUTH_…, as package oauth has them, and
+	// OAUTH_INTROSPECTION_SECRET. nil: no issuer is configured.
+	OAuth func(name string) string
 }
 
 // maxConfirmTTL is how long a confirmation counts at most (R14).
@@ -59,6 +63,9 @@ func ConfigFrom(getenv func(string) string) (Config, error) {
 		default:
 			return c, fmt.Errorf("%s is %q: it takes 1 or 0", name, v)
 		}
+	}
+	if getenv("OAUTH_ISSUERS") != "" {
+		c.OAuth = getenv
 	}
 	c.ConfirmAlso = strings.Fields(strings.ReplaceAll(getenv("CONFIRM_ALSO"), ",", " "))
 	if err = catalog.CheckConfirmAlso(c.ConfirmAlso); err != nil {

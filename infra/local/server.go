@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
@@ -30,6 +29,7 @@ type Server struct {
 	commands net.Listener // of other processes
 	handler  http.Handler
 	log      *slog.Logger
+	issuers  []string // where people sign in, nil: with demo tokens only
 }
 
 // Open listens, opens the store and fills a new one with the demo. Serve it
@@ -53,9 +53,16 @@ func (s *Server) open(c Config) (err error) {
 	if s.commands, err = listenForCommands(c); err != nil {
 		return err
 	}
+	verifier, issuers, err := signIn(c, s.URL, s.log)
+	if err != nil {
+		return err
+	}
+	if c.OAuth != nil {
+		s.issuers = issuers
+	}
 	gate, err := access.NewGate(access.Options{
-		Verifier: demoTokens{}, Directory: s.data.directory, PublicURL: s.URL,
-		AuthorizationServers: []string{demo.Issuer}, ResourceName: "Kobana Inbox (local)", Limit: c.RateLimit,
+		Verifier: verifier, Directory: s.data.directory, PublicURL: s.URL,
+		AuthorizationServers: issuers, ResourceName: "Kobana Inbox (local)", Limit: c.RateLimit,
 	})
 	if err != nil {
 		return err
