@@ -1,13 +1,15 @@
-"""Prints a SAM template as CloudFormation gets it, in JSON.
+"""Prints template.yaml as CloudFormation gets it from SAM, in JSON.
 
-    build/venv/bin/python infra/template/transform.py template.yaml OAuthIssuers=https://login.example.com
+    transform.py [--code FOLDER] PARAMETER=VALUE…
 
-Code on this machine is taken for code in a bucket: the transform wants it packaged.
+Code is taken for packaged, in a bucket; with --code, it is what sam build left in
+that folder, so that sam local can run the result.
 """
 
+import argparse
 import json
 import os
-import sys
+import pathlib
 
 from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
@@ -20,16 +22,22 @@ class NoManagedPolicies:
         return {}
 
 
-def main(path, *parameters):
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--code", type=pathlib.Path)
+    parser.add_argument("parameters", nargs="*")
+    arguments = parser.parse_args()
     os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
-    with open(path) as f:
-        template = yaml_parse(f.read())
-    for resource in template["Resources"].values():
-        properties = resource.get("Properties", {})
-        if "CodeUri" in properties:
-            properties["CodeUri"] = "s3://bucket/" + properties["CodeUri"]
-    values = dict(p.split("=", 1) for p in parameters)
-    json.dump(transform(template, values, NoManagedPolicies()), sys.stdout, indent=1)
+
+    template = yaml_parse(pathlib.Path("template.yaml").read_text())
+    functions = [id for id, r in template["Resources"].items() if r["Type"] == "AWS::Serverless::Function"]
+    for id in functions:
+        template["Resources"][id]["Properties"]["CodeUri"] = f"s3://bucket/{id}"
+    transformed = transform(template, dict(p.split("=", 1) for p in arguments.parameters), NoManagedPolicies())
+    if arguments.code:
+        for id in functions:
+            transformed["Resources"][id]["Properties"]["Code"] = str(arguments.code.resolve() / id)
+    print(json.dumps(transformed, indent=1))
 
 
-main(*sys.argv[1:])
+main()

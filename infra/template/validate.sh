@@ -14,7 +14,7 @@ cfn-lint --regions us-east-1 sa-east-1 -- template.yaml
 cfn-lint --regions us-east-1 -- infra/template/edge.yaml # where Lambda@Edge functions are
 
 mkdir -p build
-python infra/template/transform.py template.yaml OAuthIssuers=https://login.example.com >build/template.json
+python infra/template/transform.py OAuthIssuers=https://login.example.com >build/template.json
 TEMPLATE="$PWD/build/template.json" go test -count=1 ./infra/template
 
 for architecture in arm64 x86_64; do
