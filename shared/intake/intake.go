@@ -93,16 +93,27 @@ func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) 
 	}
 	r, err := in.opts.Pipeline.Run(ctx, d.Inbox, email, d.Raw)
 	if err != nil {
+		in.drop(ctx, email)
 		return inbox.Email{}, err
 	}
 	err = in.opts.DB.Apply(ctx, email.WorkspaceID, in.changes(d, r)...)
-	if errors.Is(err, inboxstore.ErrClaimed) {
-		return in.lost(ctx, d, email.ID)
+	switch {
+	case errors.Is(err, inboxstore.ErrClaimed):
+		return in.lost(ctx, d, email)
+	case err == nil:
+		return r.Email, nil
+	case inbox.CodeOf(err) != inbox.CodeUnavailable && ctx.Err() == nil: // it is certain that nothing was kept
+		in.drop(ctx, email)
 	}
-	if err != nil {
-		return inbox.Email{}, err
+	return inbox.Email{}, err
+}
+
+// drop removes a raw message that no e-mail is kept for. One that stays costs
+// room and nothing else.
+func (in *Intake) drop(ctx context.Context, email inbox.Email) {
+	if err := in.opts.DB.DropRaw(context.WithoutCancel(ctx), email.WorkspaceID, email.ID); err != nil {
+		in.opts.Log.WarnContext(ctx, "raw message without an e-mail stays", "email", email.ID, "error", err)
 	}
-	return r.Email, nil
 }
 
 // arrived is what the delivery says of the e-mail.
@@ -174,13 +185,11 @@ func (in *Intake) kept(ctx context.Context, d Delivery) (inbox.Email, error) {
 
 // lost returns the e-mail that a delivery became while this call was at it,
 // and removes this call's raw message.
-func (in *Intake) lost(ctx context.Context, d Delivery, id inbox.ID) (inbox.Email, error) {
-	email, err := in.kept(ctx, d)
-	if err == nil && email.ID == "" { // the claim expired with it, and is still stored
+func (in *Intake) lost(ctx context.Context, d Delivery, email inbox.Email) (inbox.Email, error) {
+	in.drop(ctx, email)
+	winner, err := in.kept(ctx, d)
+	if err == nil && winner.ID == "" { // the claim expired with it, and is still stored
 		err = ErrDeleted
 	}
-	if err := in.opts.DB.DropRaw(ctx, d.Inbox.WorkspaceID, id); err != nil {
-		in.opts.Log.WarnContext(ctx, "raw message of a repeated delivery stays", "email", id, "error", err)
-	}
-	return email, err
+	return winner, err
 }
