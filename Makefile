@@ -4,6 +4,7 @@
 DATA  ?=
 FILE  ?=
 INBOX ?=
+ARGS  ?= -h
 FUZZTIME ?= 60s
 
 GO ?= go
@@ -12,15 +13,25 @@ LOCAL = $(GO) run ./infra/local/kobana-inbox
 
 .PHONY: help
 help: ## List the targets.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## Run the server at http://127.0.0.1:3000/mcp (PORT, DATA_DIR, CONFIRM_TTL, READ_ONLY, RATE_LIMIT).
+run: ## Run the server at http://127.0.0.1:3000/mcp (README.md lists its settings).
 	@$(LOCAL)
 
 .PHONY: import
 import: ## Put mail into an inbox: FILE=message.eml or a folder, INBOX=id, external_id or address.
 	@$(LOCAL) import "$(FILE)" "$(INBOX)"
+
+.PHONY: admin
+admin: ## Organizations, workspaces and members, on either store: ARGS="…" (ARGS=-h lists the commands).
+	@$(GO) run ./infra/admin/kobana-admin $(ARGS)
+
+.PHONY: build
+build: ## Build the five functions: build/<name>/bootstrap (GOARCH=arm64 by default).
+	@for f in tools resources prompts completion router; do \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=$(or $(GOARCH),arm64) $(GO) build -trimpath -buildvcs=false -tags lambda.norpc \
+	    -ldflags '-s -w -buildid=' -o build/$$f/bootstrap ./functions/$$f || exit 1; done
 
 .PHONY: test
 test: ## Run the tests, with the race detector.
@@ -36,8 +47,52 @@ check-data: ## Run the checks that use the handed material: DATA=folder.
 	@test -d "$(DATA)/mail/samples" || { echo 'check-data: DATA must name the folder with mail/samples'; exit 2; }
 	CHECK_DATA="$(abspath $(DATA))" $(GO) test -count=1 -run 'TestCheckData' ./...
 
+.PHONY: e2e
+e2e: ## Run the built functions in Lambda's emulator, on DynamoDB's (needs Node.js 20.15 or newer).
+	cd infra/dynalite && npm ci
+	E2E=1 $(GO) test -count=1 ./infra/e2e
+
+.PHONY: test-edge
+test-edge: ## Test the edge's functions as JavaScript (needs Node.js).
+	node --test infra/edge/edge.test.mjs
+
+.PHONY: conformance
+conformance: ## Run the protocol's own suite against the core (needs Node.js; x64).
+	cd infra/conformance && npm ci
+	$(GO) run ./infra/conformance
+
+.PHONY: run-oidc
+run-oidc: ## Run the server beside a local identity provider, to sign in for real (needs Node.js).
+	cd infra/oidc && npm ci
+	node infra/oidc/run.mjs
+
+.PHONY: test-oidc
+test-oidc: ## Sign in as a client does, from nothing but the MCP URL (needs Node.js).
+	cd infra/oidc && npm ci
+	node --test infra/oidc/oidc.test.mjs
+
+VENV = build/venv
+$(VENV): infra/template/requirements.txt
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet -r infra/template/requirements.txt
+	@touch $(VENV)
+
+.PHONY: validate
+validate: $(VENV) ## Check the deployment template: sam, cfn-lint, sam build (needs Python 3).
+	PATH="$(abspath $(VENV))/bin:$$PATH" infra/template/validate.sh
+
+.PHONY: sam-local
+sam-local: $(VENV) ## Run the functions in containers, by sam local (needs Python 3, Node.js, a container engine).
+	cd infra/dynalite && npm ci
+	PATH="$(abspath $(VENV))/bin:$$PATH" infra/samlocal/run.sh
+
+.PHONY: test-sam-local
+test-sam-local: $(VENV) ## Send each method of both eras through sam local (needs what sam-local does).
+	cd infra/dynalite && npm ci
+	PATH="$(abspath $(VENV))/bin:$$PATH" infra/samlocal/check.sh
+
 .PHONY: lint
-lint: ## Check format, vet, static analysis, module files and the generated reference.
+lint: ## Check format, vet, static analysis and module files.
 	@test -z "$$(gofmt -l .)" || { echo 'gofmt: these files need formatting:'; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
