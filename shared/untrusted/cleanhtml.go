@@ -1,6 +1,7 @@
 package untrusted
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -26,9 +27,29 @@ func CleanHTML(src string) string {
 	if doc == nil {
 		return html.EscapeString(unreadable)
 	}
+	spoilMarks(readable(doc, false)) // as it is shown
+	spoilMarks(readable(doc, true))  // as it is written
 	var b strings.Builder
 	cleanInto(&b, doc)
 	return strings.TrimSpace(b.String())
+}
+
+// readable returns all text below doc in order, with the attributes that stay
+// if so wanted.
+func readable(doc *html.Node, withAttrs bool) []*string {
+	var list []*string
+	for n := range doc.Descendants() {
+		if n.Type == html.TextNode {
+			list = append(list, &n.Data)
+			continue
+		}
+		for i := range n.Attr {
+			if withAttrs && slices.Contains(allowed[n.Data], n.Attr[i].Key) {
+				list = append(list, &n.Attr[i].Val)
+			}
+		}
+	}
+	return list
 }
 
 // cleanInto writes what is in n.
