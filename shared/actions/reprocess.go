@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
@@ -19,14 +20,7 @@ func (s *Service) ReprocessEmail(ctx context.Context, by inbox.Actor, was inbox.
 	if err != nil {
 		return inbox.WorkflowRun{}, err
 	}
-	in, err := s.Inbox(ctx, by.Workspace, string(was.InboxID))
-	if inbox.CodeOf(err) == inbox.CodeNotFound {
-		err = inbox.Errorf(inbox.CodeConflict, "", "The inbox of this e-mail was deleted, and its rules with it. Nothing was changed.")
-	}
-	if err != nil {
-		return inbox.WorkflowRun{}, err
-	}
-	raw, err := s.raw(ctx, e.Record)
+	in, raw, err := s.again(ctx, by.Workspace, e.Record)
 	if err != nil {
 		return inbox.WorkflowRun{}, err
 	}
@@ -42,6 +36,25 @@ func (s *Service) ReprocessEmail(ctx context.Context, by inbox.Actor, was inbox.
 		return inbox.WorkflowRun{}, err
 	}
 	return r.Workflow, nil
+}
+
+// CanReprocess implements inbox.Actions.
+func (s *Service) CanReprocess(ctx context.Context, e inbox.Email) error {
+	_, _, err := s.again(ctx, e.WorkspaceID, e)
+	return err
+}
+
+// again is what an e-mail is processed again with: its inbox, as it is now, and
+// its raw message.
+func (s *Service) again(ctx context.Context, ws access.WorkspaceID, e inbox.Email) (in inbox.Inbox, raw []byte, err error) {
+	in, err = s.Inbox(ctx, ws, string(e.InboxID))
+	if inbox.CodeOf(err) == inbox.CodeNotFound {
+		err = inbox.Errorf(inbox.CodeConflict, "", "The inbox of this e-mail was deleted, and its rules with it. Nothing was changed.")
+	}
+	if err == nil {
+		raw, err = s.raw(ctx, e)
+	}
+	return in, raw, err
 }
 
 // runOut is a run that sends something out, and so happens once for each yes.

@@ -121,6 +121,7 @@ func TestRefusedReprocessing(t *testing.T) {
 		t.Fatal(err)
 	}
 	reprocess(e, inbox.CodeConflict, nil)
+	wantError(t, w.CanReprocess(t.Context(), e), inbox.CodeConflict)
 	if err := w.blobs.Put(t.Context(), e.RawS3Key, raw); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +134,7 @@ func TestRefusedReprocessing(t *testing.T) {
 		t.Fatal(err)
 	}
 	reprocess(e, inbox.CodeConflict, nil)
+	wantError(t, w.CanReprocess(t.Context(), e), inbox.CodeConflict)
 
 	if err := w.DeleteEmail(t.Context(), w.by("emails_delete"), e); err != nil {
 		t.Fatal(err)

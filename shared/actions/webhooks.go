@@ -21,6 +21,10 @@ func (s *Service) TestWebhook(ctx context.Context, by inbox.Actor, was inbox.Web
 	if err != nil {
 		return inbox.Delivery{}, err
 	}
+	r, err := s.signed(ctx, by.Workspace, w.Record)
+	if err != nil {
+		return inbox.Delivery{}, err
+	}
 	workspace, err := s.snapshot(ctx, by.Workspace)
 	if err != nil {
 		return inbox.Delivery{}, err
@@ -34,10 +38,16 @@ func (s *Service) TestWebhook(ctx context.Context, by inbox.Actor, was inbox.Web
 		ID: inbox.NewID(now), WorkspaceID: by.Workspace, InboxID: was.InboxID, Slug: inbox.EventWebhookTest,
 		Payload: data, CreatedAt: now, UpdatedAt: now,
 	}
-	r := webhooks.Request{Webhook: w.Record, Attempt: 1, Body: webhooks.Envelope{
+	r.Attempt, r.Body = 1, webhooks.Envelope{
 		Event: webhooks.Event{Slug: test.Slug, ID: test.ID}, DeliveryID: inbox.NewID(now), Workspace: workspace, Data: data,
-	}}
+	}
 	return s.send(ctx, by, r, inboxstore.Event{Slug: inbox.EventWebhookTested, Target: was.ID}, inboxstore.Insert(test))
+}
+
+// CanTest implements inbox.Actions.
+func (s *Service) CanTest(ctx context.Context, webhook inbox.Webhook) error {
+	_, err := s.signed(ctx, webhook.WorkspaceID, webhook)
+	return err
 }
 
 // ReplayDelivery implements inbox.Actions: the same event, as another attempt.
@@ -46,35 +56,55 @@ func (s *Service) ReplayDelivery(ctx context.Context, by inbox.Actor, webhook in
 	if err != nil {
 		return inbox.Delivery{}, err
 	}
-	if w.Record.Status != inbox.Active {
-		return inbox.Delivery{}, inbox.Errorf(inbox.CodeConflict, "", "The webhook is inactive. Nothing was sent. Activate it first.")
-	}
-	if was.WebhookID != webhook.ID {
-		return inbox.Delivery{}, inbox.Errorf(inbox.CodeNotFound, "id", "There is no such delivery of this webhook. Nothing was sent.")
-	}
 	d, err := inboxstore.Current(ctx, s.DB, by.Workspace, was)
 	if err != nil {
 		return inbox.Delivery{}, err
 	}
-	var body webhooks.Envelope
-	if err := json.Unmarshal(d.Record.RequestBody, &body); err != nil || body.Event.ID != was.SystemEventID {
-		return inbox.Delivery{}, &inbox.Error{Code: inbox.CodeConflict, Message: "What this delivery sent cannot be read any more. Nothing was sent.", Err: err}
+	r, err := s.replay(ctx, by.Workspace, w.Record, d.Record)
+	if err != nil {
+		return inbox.Delivery{}, err
 	}
-	body.DeliveryID = inbox.NewID(s.now())
-	r := webhooks.Request{Webhook: w.Record, Attempt: was.Attempt + 1, Body: body}
 	return s.send(ctx, by, r, inboxstore.Event{Slug: inbox.EventDeliveryReplayed, Target: was.ID})
+}
+
+// CanReplay implements inbox.Actions.
+func (s *Service) CanReplay(ctx context.Context, webhook inbox.Webhook, d inbox.Delivery) error {
+	_, err := s.replay(ctx, webhook.WorkspaceID, webhook, d)
+	return err
+}
+
+// replay is the request that sends the event of a delivery again.
+func (s *Service) replay(ctx context.Context, ws access.WorkspaceID, webhook inbox.Webhook, d inbox.Delivery) (webhooks.Request, error) {
+	if webhook.Status != inbox.Active {
+		return webhooks.Request{}, inbox.Errorf(inbox.CodeConflict, "", "The webhook is inactive. Nothing was sent. Activate it first.")
+	}
+	if d.WebhookID != webhook.ID {
+		return webhooks.Request{}, inbox.Errorf(inbox.CodeNotFound, "id", "There is no such delivery of this webhook. Nothing was sent.")
+	}
+	r, err := s.signed(ctx, ws, webhook)
+	if err != nil {
+		return webhooks.Request{}, err
+	}
+	if err := json.Unmarshal(d.RequestBody, &r.Body); err != nil || r.Body.Event.ID != d.SystemEventID {
+		return webhooks.Request{}, &inbox.Error{Code: inbox.CodeConflict, Message: "What this delivery sent cannot be read any more. Nothing was sent.", Err: err}
+	}
+	r.Attempt, r.Body.DeliveryID = d.Attempt+1, inbox.NewID(s.now())
+	return r, nil
+}
+
+// signed is a request to a webhook without its body: whoever has no signing
+// secret is sent nothing.
+func (s *Service) signed(ctx context.Context, ws access.WorkspaceID, webhook inbox.Webhook) (webhooks.Request, error) {
+	secrets, credentials, err := s.SigningOf(ctx, ws, webhook.ID)
+	if err == nil && len(secrets) == 0 {
+		err = inbox.Errorf(inbox.CodeConflict, "", "The webhook has no signing secret. Nothing was sent. Rotate its secret first, which makes one.")
+	}
+	return webhooks.Request{Webhook: webhook, Secrets: secrets, Credentials: credentials}, err
 }
 
 // send makes the request and returns its delivery, which is kept, with the
 // events that it started and how it ended.
 func (s *Service) send(ctx context.Context, by inbox.Actor, r webhooks.Request, e inboxstore.Event, with ...inboxstore.Change) (inbox.Delivery, error) {
-	var err error
-	if r.Secrets, r.Credentials, err = s.SigningOf(ctx, by.Workspace, r.Webhook.ID); err != nil {
-		return inbox.Delivery{}, err
-	}
-	if len(r.Secrets) == 0 {
-		return inbox.Delivery{}, inbox.Errorf(inbox.CodeConflict, "", "The webhook has no signing secret. Nothing was sent. Rotate its secret first, which makes one.")
-	}
 	if r.Webhook.InboxID != nil {
 		e.Inbox = *r.Webhook.InboxID
 	}

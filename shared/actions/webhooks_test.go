@@ -270,6 +270,16 @@ func TestRefusedReplays(t *testing.T) {
 		wantError(t, err, code)
 	}
 	replay(other, d, inbox.CodeNotFound)
+	wantError(t, w.CanReplay(t.Context(), other, d), inbox.CodeNotFound)
+	if err := errors.Join(w.CanReplay(t.Context(), hook, d), w.CanTest(t.Context(), hook)); err != nil {
+		t.Error(err)
+	}
+	bare := hook
+	bare.ID, bare.ExternalID = inbox.NewID(noon), nil
+	w.apply(t, inboxstore.Insert(bare)) // without a signing secret
+	wantError(t, w.CanTest(t.Context(), bare), inbox.CodeConflict)
+	_, err = w.TestWebhook(t.Context(), w.by("webhooks_test"), bare)
+	wantError(t, err, inbox.CodeConflict)
 
 	changed := d
 	changed.RequestBody = inbox.Object(`{"event":{"slug":"webhook.test","id":"` + string(d.SystemEventID) + `"}}`)
@@ -280,6 +290,7 @@ func TestRefusedReplays(t *testing.T) {
 		bad.ID, bad.RequestBody = inbox.NewID(noon), inbox.Object(body)
 		w.apply(t, inboxstore.Insert(bad))
 		replay(hook, bad, inbox.CodeConflict)
+		wantError(t, w.CanReplay(t.Context(), hook, bad), inbox.CodeConflict)
 	}
 
 	off := hook
@@ -289,6 +300,7 @@ func TestRefusedReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	replay(off, d, inbox.CodeConflict)
+	wantError(t, w.CanReplay(t.Context(), off, d), inbox.CodeConflict)
 	if _, err := w.TestWebhook(t.Context(), w.by("webhooks_test"), off); err != nil {
 		t.Errorf("a webhook that is off cannot be tested: %v", err)
 	}

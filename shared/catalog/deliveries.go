@@ -56,13 +56,16 @@ func deliveryTools() []Tool {
 				return Plan{}, err
 			}
 			was, err := c.Service.Delivery(ctx, c.workspace(), string(webhook.ID), c.id("id"))
+			if err != nil {
+				return Plan{}, err
+			}
 			return Plan{
 				Targets: []confirm.Target{webhookTarget(webhook), deliveryTarget(was)},
 				Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
 					d, err := c.Service.ReplayDelivery(ctx, by, webhook, was)
 					return show(cleanDelivery(d), err)
 				},
-			}, err
+			}, c.Service.CanReplay(ctx, webhook, was)
 		},
 	}}
 }

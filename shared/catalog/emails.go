@@ -73,10 +73,13 @@ func emailTools() []Tool {
 		},
 		Plan: func(ctx context.Context, c *Call) (Plan, error) {
 			was, _, err := c.Service.Email(ctx, c.workspace(), c.id("id"))
+			if err != nil {
+				return Plan{}, err
+			}
 			return Plan{Targets: []confirm.Target{emailTarget(was)}, Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
 				run, err := c.Service.ReprocessEmail(ctx, by, was)
 				return show(cleanWorkflowRun(run), err)
-			}}, err
+			}}, c.Service.CanReprocess(ctx, was)
 		},
 	}, {
 		Name:        "emails_delete",

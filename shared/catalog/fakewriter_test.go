@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,8 +16,9 @@ type things struct {
 	agent     *inbox.Agent
 	webhook   *inbox.Webhook
 	secret    *inbox.Secret
-	bound     int // webhooks to the inbox
-	reads     int // inboxes by the agent
+	bound     int   // webhooks to the inbox
+	reads     int   // inboxes by the agent
+	cannot    error // what an action on the records would be refused with
 }
 
 // changes are what a fake was told to change.
@@ -70,7 +72,7 @@ func (f *fake) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox)
 	return f.write(ctx, "DeleteInbox", by, was)
 }
 func (f *fake) BoundWebhooks(ctx context.Context, ws access.WorkspaceID, id inbox.ID) (int, error) {
-	return f.bound, f.ask(ctx, "BoundWebhooks", ws, id)
+	return f.bound, cmp.Or(f.cannot, f.ask(ctx, "BoundWebhooks", ws, id))
 }
 func (f *fake) SetRecipients(ctx context.Context, by inbox.Actor, was inbox.Inbox, allowed []string) (inbox.Inbox, error) {
 	now := was
@@ -87,7 +89,7 @@ func (f *fake) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent)
 	return f.write(ctx, "DeleteAgent", by, was)
 }
 func (f *fake) AgentInboxes(ctx context.Context, ws access.WorkspaceID, id inbox.ID) (int, error) {
-	return f.reads, f.ask(ctx, "AgentInboxes", ws, id)
+	return f.reads, cmp.Or(f.cannot, f.ask(ctx, "AgentInboxes", ws, id))
 }
 func (f *fake) CreateWebhook(ctx context.Context, by inbox.Actor, draft inbox.Webhook, c inbox.Credentials) (inbox.Webhook, string, error) {
 	return draft, signing, f.write(ctx, "CreateWebhook", by, draft, c)
@@ -109,6 +111,15 @@ func (f *fake) ReplayDelivery(ctx context.Context, by inbox.Actor, webhook inbox
 }
 func (f *fake) ReprocessEmail(ctx context.Context, by inbox.Actor, was inbox.Email) (inbox.WorkflowRun, error) {
 	return f.flow, f.write(ctx, "ReprocessEmail", by, was)
+}
+func (f *fake) CanTest(ctx context.Context, w inbox.Webhook) error {
+	return cmp.Or(f.cannot, f.ask(ctx, "CanTest", w.ID))
+}
+func (f *fake) CanReplay(ctx context.Context, w inbox.Webhook, d inbox.Delivery) error {
+	return cmp.Or(f.cannot, f.ask(ctx, "CanReplay", w.ID, d.ID))
+}
+func (f *fake) CanReprocess(ctx context.Context, e inbox.Email) error {
+	return cmp.Or(f.cannot, f.ask(ctx, "CanReprocess", e.ID))
 }
 func (f *fake) DeleteEmail(ctx context.Context, by inbox.Actor, was inbox.Email) error {
 	return f.write(ctx, "DeleteEmail", by, was)

@@ -140,6 +140,33 @@ func TestNeverAskAboutWhatCannotRun(t *testing.T) {
 	})
 }
 
+// Nor about what the records do not allow: a webhook that is off or has no
+// secret, an e-mail whose inbox is gone, a cascade beyond the limit.
+func TestNeverAskAboutWhatWouldBeRefused(t *testing.T) {
+	for _, tool := range []string{"webhooks_test", "webhooks_deliveries_replay", "emails_reprocess", "inboxes_delete", "agents_delete"} {
+		l := newLab(t)
+		l.cannot = inbox.Errorf(inbox.CodeConflict, "", "It cannot be. Nothing was changed.")
+		l.wantError(l.call(tool, destructive()[tool], ""), "conflict", "It cannot be. Nothing was changed.")
+		l.wantWrites()
+	}
+}
+
+// A test may go to a webhook that is switched off, but not by a yes given while
+// it was on.
+func TestTestOfAWebhookSwitchedOffIsAskedAnew(t *testing.T) {
+	l := newLab(t)
+	state := l.ask("webhooks_test", deleteInbox)
+	l.things.webhook.Status = inbox.Inactive
+	r := l.answer("webhooks_test", deleteInbox, state, sayYes)
+	l.wantAsked(r)
+	l.wantWrites()
+	if !strings.Contains(r.message(), `Status: "inactive"`) {
+		t.Error(r.message())
+	}
+	l.answer("webhooks_test", deleteInbox, r.Result.RequestState, sayYes)
+	l.wantWrites("TestWebhook")
+}
+
 // A yes counts for who the person is when it arrives, past all caches (design
 // §7.4): refused, nothing is executed and the yes is not spent.
 func TestJudgedAgainPastAllCaches(t *testing.T) {

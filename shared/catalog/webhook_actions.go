@@ -25,10 +25,15 @@ func webhookActionTools() []Tool {
 		},
 		Plan: func(ctx context.Context, c *Call) (Plan, error) {
 			was, err := c.Service.Webhook(ctx, c.workspace(), c.Args.String("id"))
-			return Plan{Targets: []confirm.Target{webhookTarget(was)}, Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
+			if err != nil {
+				return Plan{}, err
+			}
+			target := webhookTarget(was) // one that is switched off may be tested, but not by an earlier yes
+			target.Facts = append(target.Facts, fact("Status", "Status", string(was.Status)))
+			return Plan{Targets: []confirm.Target{target}, Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
 				d, err := c.Service.TestWebhook(ctx, by, was)
 				return show(cleanDelivery(d), err)
-			}}, err
+			}}, c.Service.CanTest(ctx, was)
 		},
 	}, {
 		Name:  "webhooks_rotate_secret",

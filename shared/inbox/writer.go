@@ -45,7 +45,8 @@ type Editor interface {
 	// DeleteInbox also switches off the webhooks that are bound to the inbox:
 	// without it they would be told of every inbox.
 	DeleteInbox(ctx context.Context, by Actor, was Inbox) error
-	// BoundWebhooks counts those webhooks.
+	// BoundWebhooks counts those webhooks. More than can be switched off at once
+	// are limit_exceeded, as they are when the inbox is deleted.
 	BoundWebhooks(ctx context.Context, ws access.WorkspaceID, inbox ID) (int, error)
 	// SetRecipients changes who may send to an inbox: these addresses, each
 	// once without regard to case, or anyone when there are none.
@@ -58,7 +59,7 @@ type Editor interface {
 	UpdateAgent(ctx context.Context, by Actor, was, now Agent) (Agent, error)
 	// DeleteAgent also takes the agent from the inboxes that it reads.
 	DeleteAgent(ctx context.Context, by Actor, was Agent) error
-	// AgentInboxes counts those inboxes.
+	// AgentInboxes counts those inboxes, within a limit as BoundWebhooks does.
 	AgentInboxes(ctx context.Context, ws access.WorkspaceID, agent ID) (int, error)
 
 	// CreateWebhook makes an active webhook of the draft, as CreateAgent does,
@@ -100,6 +101,13 @@ type Actions interface {
 	// ReprocessEmail takes the stored raw message through the inbox's rules and
 	// pipeline again.
 	ReprocessEmail(ctx context.Context, by Actor, was Email) (WorkflowRun, error)
+
+	// CanTest, CanReplay and CanReprocess return the error that the action would
+	// refuse the records with, as they stand: nobody is asked about what cannot
+	// run (design §7.1).
+	CanTest(ctx context.Context, webhook Webhook) error
+	CanReplay(ctx context.Context, webhook Webhook, d Delivery) error
+	CanReprocess(ctx context.Context, e Email) error
 }
 
 // Actor is who changes something, and how: what its system event says.

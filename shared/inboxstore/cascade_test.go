@@ -89,6 +89,10 @@ func TestCascadesAreBounded(t *testing.T) {
 	before := w.everything(t)
 	wantError(t, w.DeleteInbox(t.Context(), by, o.box), inbox.CodeLimit, "")
 	wantError(t, w.DeleteAgent(t.Context(), by, o.agent), inbox.CodeLimit, "")
+	_, err := w.BoundWebhooks(t.Context(), o.ws, o.box.ID)
+	wantError(t, err, inbox.CodeLimit, "")
+	_, err = w.AgentInboxes(t.Context(), o.ws, o.agent.ID)
+	wantError(t, err, inbox.CodeLimit, "")
 	w.wantNothingChanged(t, before)
 
 	if err := w.DeleteWebhook(t.Context(), actor(o.ws, "webhooks_delete"), o.hook); err != nil {

@@ -53,12 +53,9 @@ func (db *DB) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent) 
 		if err != nil {
 			return err
 		}
-		boxes, err := bound[inbox.Inbox](ctx, db, by.Workspace, "agent", was.ID, maxAlong+1)
+		boxes, err := db.agentInboxes(ctx, by.Workspace, was.ID)
 		if err != nil {
 			return err
-		}
-		if tooMany(boxes) {
-			return inbox.Errorf(inbox.CodeLimit, "", "Too many inboxes have this agent: give some of them another one first. Nothing was changed.")
 		}
 		e := Event{Slug: inbox.EventAgentDeleted, Target: was.ID}
 		changes := []Change{turn, Delete(old)}
@@ -74,6 +71,15 @@ func (db *DB) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent) 
 
 // AgentInboxes implements inbox.Editor.
 func (db *DB) AgentInboxes(ctx context.Context, ws access.WorkspaceID, agent inbox.ID) (int, error) {
-	boxes, err := bound[inbox.Inbox](ctx, db, ws, "agent", agent, inbox.MaxInboxes)
+	boxes, err := db.agentInboxes(ctx, ws, agent)
 	return len(boxes), err
+}
+
+// agentInboxes are those that deleting the agent leaves without one.
+func (db *DB) agentInboxes(ctx context.Context, ws access.WorkspaceID, agent inbox.ID) ([]Stored[inbox.Inbox], error) {
+	boxes, err := bound[inbox.Inbox](ctx, db, ws, "agent", agent, maxAlong+1)
+	if err == nil && tooMany(boxes) {
+		err = inbox.Errorf(inbox.CodeLimit, "", "Too many inboxes have this agent: give some of them another one first. Nothing was changed.")
+	}
+	return boxes, err
 }

@@ -80,9 +80,6 @@ func (db *DB) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox) 
 		if err != nil {
 			return err
 		}
-		if tooMany(hooks) {
-			return inbox.Errorf(inbox.CodeLimit, "", "Too many active webhooks are bound to this inbox: delete some or bind them to another one first. Nothing was changed.")
-		}
 		e := inboxEvent(inbox.EventInboxDeleted, was)
 		changes := []Change{turn, Delete(old)}
 		for _, hook := range hooks {
@@ -104,7 +101,11 @@ func (db *DB) BoundWebhooks(ctx context.Context, ws access.WorkspaceID, in inbox
 // boundWebhooks are those that deleting the inbox switches off.
 func (db *DB) boundWebhooks(ctx context.Context, ws access.WorkspaceID, in inbox.ID) ([]Stored[inbox.Webhook], error) {
 	hooks, err := bound[inbox.Webhook](ctx, db, ws, "inbox", in, inbox.MaxWebhooks)
-	return slices.DeleteFunc(hooks, func(h Stored[inbox.Webhook]) bool { return h.Record.Status != inbox.Active }), err
+	hooks = slices.DeleteFunc(hooks, func(h Stored[inbox.Webhook]) bool { return h.Record.Status != inbox.Active })
+	if err == nil && tooMany(hooks) {
+		err = inbox.Errorf(inbox.CodeLimit, "", "Too many active webhooks are bound to this inbox: delete some or bind them to another one first. Nothing was changed.")
+	}
+	return hooks, err
 }
 
 // SetRecipients implements inbox.Editor.
