@@ -58,34 +58,12 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// hider removes from an answer what the receiver echoes of the request's
-// credentials and signatures, as they were sent.
-type hider struct {
-	replacer *strings.Replacer
-	longest  int // of the texts it removes, in bytes
-}
-
-func newHider(values []string) hider {
-	var pairs []string
-	longest := 0
-	for _, v := range values {
-		// Some JSON encoders escape "=", some "/".
-		v = strings.TrimRight(v, "=")
-		escaped := strings.ReplaceAll(v, "/", `\/`)
-		if v != "" {
-			pairs = append(pairs, v, "[removed]", escaped, "[removed]")
-			longest = max(longest, len(escaped))
-		}
-	}
-	return hider{strings.NewReplacer(pairs...), longest}
-}
-
 // header returns what is kept of an answer's header fields, by name.
 func (h hider) header(fields http.Header) map[string]string {
 	kept := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if len(kept) < maxFields && len(name) <= maxFieldName && !private(name) {
-			kept[name] = clip(h.replacer.Replace(strings.Join(fields[name], ", ")), maxFieldValue)
+		if len(kept) < maxFields && len(name) <= maxFieldName && !private(name) && !h.repeats(name) {
+			kept[name] = clip(h.hide(strings.Join(fields[name], ", ")), maxFieldValue)
 		}
 	}
 	return kept
@@ -108,8 +86,8 @@ func (h hider) body(resp *http.Response) string {
 	}
 	limit := maxBody + h.longest
 	read, _ := io.ReadAll(io.LimitReader(resp.Body, int64(limit)))
-	text := h.replacer.Replace(string(read))
-	if len(read) == limit { // it may end within a text to remove
+	text := h.hide(string(read))
+	if len(read) == limit && text != repeated { // it may end within a text to remove
 		text = text[:max(0, len(text)-h.longest)]
 	}
 	return clip(text, maxBody)

@@ -84,7 +84,8 @@ func (c Credentials) set(r *http.Request, auth inbox.WebhookAuth) {
 	}
 }
 
-// values are the texts that no record may show.
+// values are the texts that no record may show: of a header also its parts,
+// since the first may name a scheme.
 func (c Credentials) values(auth inbox.WebhookAuth) []string {
 	switch auth {
 	case inbox.AuthBasic:
@@ -92,7 +93,8 @@ func (c Credentials) values(auth inbox.WebhookAuth) []string {
 	case inbox.AuthBearer:
 		return []string{c.BearerToken}
 	case inbox.AuthHeader:
-		return []string{c.HeaderValue}
+		parts := slices.DeleteFunc(strings.Fields(c.HeaderValue), func(p string) bool { return len(p) < shortestSquashed })
+		return append([]string{c.HeaderValue}, parts...)
 	}
 	return nil
 }

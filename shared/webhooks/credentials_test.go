@@ -63,7 +63,7 @@ func TestCredentialsAndSignaturesStayOutOfTheRecord(t *testing.T) {
 					t.Errorf("%q is in %s", text, record)
 				}
 			}
-			if !strings.Contains(*d.ResponseBody, "[removed]") {
+			if !strings.Contains(*d.ResponseBody, "[removed") {
 				t.Errorf("nothing was removed from %s", *d.ResponseBody)
 			}
 			if names := strings.Join(fieldNames(t, d.RequestHeaders), " "); names != "Content-Type User-Agent Webhook-Id Webhook-Timestamp" {
@@ -78,7 +78,7 @@ func TestCredentialAtTheEndOfWhatIsKept(t *testing.T) {
 	for before := maxBody - 2*len(token); before < maxBody+len(token); before++ {
 		body := strings.NewReader(strings.Repeat("x", before) + strings.Repeat(token, 300))
 		kept := newHider([]string{token, ""}).body(&http.Response{Body: io.NopCloser(body)})
-		if strings.Contains(kept, "t0k") || len(kept) < min(before, maxBody)-len(token) || len(kept) > maxBody {
+		if strings.Contains(kept, "t0k") || len(kept) < min(before, maxBody)-6*len(token) || len(kept) > maxBody {
 			t.Fatalf("after %d bytes: %d bytes kept, ending %q", before, len(kept), kept[len(kept)-30:])
 		}
 	}

@@ -108,7 +108,13 @@ func (s signatures) set(h http.Header) {
 }
 
 // values are the texts that no record may show.
-func (s signatures) values() []string { return append([]string{s.kobana}, s.standard...) }
+func (s signatures) values() []string {
+	list := []string{s.kobana}
+	for _, sig := range s.standard {
+		list = append(list, strings.TrimPrefix(sig, "v1,"))
+	}
+	return list
+}
 
 // Errors of [Verify].
 var (
