@@ -130,7 +130,7 @@ func TestRefusedReprocessing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DeleteInbox(t.Context(), w.by("inboxes_delete"), box); err != nil {
+	if err := w.DeleteInbox(t.Context(), w.by("inboxes_delete"), box, 0); err != nil {
 		t.Fatal(err)
 	}
 	reprocess(e, inbox.CodeConflict, nil)

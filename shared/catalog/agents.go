@@ -92,7 +92,9 @@ func agentTools() []Tool {
 				return Plan{}, err
 			}
 			inboxes, err := c.Service.AgentInboxes(ctx, c.workspace(), was.ID)
-			plan := remove(agentTarget(was), was, c.Service.DeleteAgent)
+			plan := remove(agentTarget(was), was, func(ctx context.Context, by inbox.Actor, was inbox.Agent) error {
+				return c.Service.DeleteAgent(ctx, by, was, inboxes)
+			})
 			plan.Cascades = []confirm.Cascade{{
 				One:   confirm.Text{EN: "inbox that it reads (left without an agent)", PT: "inbox que ele lê (ficará sem agente)"},
 				Many:  confirm.Text{EN: "inboxes that it reads (left without an agent)", PT: "inboxes que ele lê (ficarão sem agente)"},

@@ -68,8 +68,8 @@ func (f *fake) CreateInbox(ctx context.Context, by inbox.Actor, draft inbox.Inbo
 func (f *fake) UpdateInbox(ctx context.Context, by inbox.Actor, was, now inbox.Inbox) (inbox.Inbox, error) {
 	return now, f.write(ctx, "UpdateInbox", by, was, now)
 }
-func (f *fake) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox) error {
-	return f.write(ctx, "DeleteInbox", by, was)
+func (f *fake) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox, bound int) error {
+	return f.write(ctx, "DeleteInbox", by, was, bound)
 }
 func (f *fake) BoundWebhooks(ctx context.Context, ws access.WorkspaceID, id inbox.ID) (int, error) {
 	return f.bound, cmp.Or(f.cannot, f.ask(ctx, "BoundWebhooks", ws, id))
@@ -85,8 +85,8 @@ func (f *fake) CreateAgent(ctx context.Context, by inbox.Actor, draft inbox.Agen
 func (f *fake) UpdateAgent(ctx context.Context, by inbox.Actor, was, now inbox.Agent) (inbox.Agent, error) {
 	return now, f.write(ctx, "UpdateAgent", by, was, now)
 }
-func (f *fake) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent) error {
-	return f.write(ctx, "DeleteAgent", by, was)
+func (f *fake) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent, inboxes int) error {
+	return f.write(ctx, "DeleteAgent", by, was, inboxes)
 }
 func (f *fake) AgentInboxes(ctx context.Context, ws access.WorkspaceID, id inbox.ID) (int, error) {
 	return f.reads, cmp.Or(f.cannot, f.ask(ctx, "AgentInboxes", ws, id))

@@ -100,7 +100,9 @@ func inboxTools() []Tool {
 				return Plan{}, err
 			}
 			bound, err := c.Service.BoundWebhooks(ctx, c.workspace(), was.ID)
-			plan := remove(inboxTarget(was), was, c.Service.DeleteInbox)
+			plan := remove(inboxTarget(was), was, func(ctx context.Context, by inbox.Actor, was inbox.Inbox) error {
+				return c.Service.DeleteInbox(ctx, by, was, bound)
+			})
 			plan.Cascades = []confirm.Cascade{{
 				One:   confirm.Text{EN: "webhook bound to it (switched off)", PT: "webhook vinculado a ela (será desativado)"},
 				Many:  confirm.Text{EN: "webhooks bound to it (switched off)", PT: "webhooks vinculados a ela (serão desativados)"},

@@ -43,8 +43,9 @@ type Editor interface {
 	// UpdateInbox changes label, agent, status, filters and attachment rules.
 	UpdateInbox(ctx context.Context, by Actor, was, now Inbox) (Inbox, error)
 	// DeleteInbox also switches off the webhooks that are bound to the inbox:
-	// without it they would be told of every inbox.
-	DeleteInbox(ctx context.Context, by Actor, was Inbox) error
+	// without it they would be told of every inbox. When there are not bound of
+	// them any more, it does nothing, as if the inbox had changed.
+	DeleteInbox(ctx context.Context, by Actor, was Inbox, bound int) error
 	// BoundWebhooks counts those webhooks. More than can be switched off at once
 	// are limit_exceeded, as they are when the inbox is deleted.
 	BoundWebhooks(ctx context.Context, ws access.WorkspaceID, inbox ID) (int, error)
@@ -57,8 +58,9 @@ type Editor interface {
 	CreateAgent(ctx context.Context, by Actor, draft Agent) (Agent, error)
 	// UpdateAgent changes label, model, system message and skills.
 	UpdateAgent(ctx context.Context, by Actor, was, now Agent) (Agent, error)
-	// DeleteAgent also takes the agent from the inboxes that it reads.
-	DeleteAgent(ctx context.Context, by Actor, was Agent) error
+	// DeleteAgent also takes the agent from the inboxes that it reads, which must
+	// be as many as given.
+	DeleteAgent(ctx context.Context, by Actor, was Agent, inboxes int) error
 	// AgentInboxes counts those inboxes, within a limit as BoundWebhooks does.
 	AgentInboxes(ctx context.Context, ws access.WorkspaceID, agent ID) (int, error)
 

@@ -97,7 +97,7 @@ func Update[T Mutable](old Stored[T], r T) Change {
 		}
 		t.deleteAll(without(before.copies, p.copies))
 		t.deleteAll(without(before.beside, p.beside))
-		t.write(p, without(p.names, before.names), value, old.Version+1, store.VersionIs(old.Version), changed(p))
+		t.write(p, without(p.names, before.names), value, old.Version+1, store.VersionIs(old.Version), changed(p.noun))
 		return nil
 	}
 }
@@ -111,7 +111,7 @@ func Delete[T Mutable](old Stored[T]) Change {
 		if err != nil {
 			return err
 		}
-		t.add(store.Delete(p.primary, store.VersionIs(old.Version)), changed(p))
+		t.add(store.Delete(p.primary, store.VersionIs(old.Version)), changed(p.noun))
 		t.deleteAll(p.copies)
 		t.deleteAll(p.beside)
 		if !p.tombstone {
@@ -210,10 +210,11 @@ func (t *transaction) expires(id inbox.ID) time.Time {
 	return id.Time().Add(t.retention)
 }
 
-func changed(p place) error {
+// changed is the conflict over a record that is not as it was read.
+func changed(noun string) error {
 	return &inbox.Error{
 		Code:    inbox.CodeConflict,
-		Message: fmt.Sprintf("The %s changed in the meantime. Nothing was done.", p.noun),
+		Message: fmt.Sprintf("The %s changed in the meantime. Nothing was done.", noun),
 		Err:     inbox.ErrChanged,
 	}
 }

@@ -17,7 +17,7 @@ func TestDeleteInboxSwitchesOffItsWebhooks(t *testing.T) {
 	if n, err := w.BoundWebhooks(ctx, o.ws, o.box.ID); n != 1 || err != nil {
 		t.Errorf("%d bound webhooks, %v; want 1", n, err)
 	}
-	if err := w.DeleteInbox(ctx, actor(o.ws, "inboxes_delete"), o.box); err != nil {
+	if err := w.DeleteInbox(ctx, actor(o.ws, "inboxes_delete"), o.box, 1); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.Inbox(ctx, o.ws, string(o.box.ID))
@@ -51,7 +51,7 @@ func TestDeleteAgentTakesItFromItsInboxes(t *testing.T) {
 	if n, err := w.AgentInboxes(ctx, o.ws, o.agent.ID); n != 1 || err != nil {
 		t.Errorf("%d inboxes, %v; want 1", n, err)
 	}
-	if err := w.DeleteAgent(ctx, actor(o.ws, "agents_delete"), o.agent); err != nil {
+	if err := w.DeleteAgent(ctx, actor(o.ws, "agents_delete"), o.agent, 1); err != nil {
 		t.Fatal(err)
 	}
 	if box := must[inbox.Inbox](t)(w.Inbox(ctx, o.ws, string(o.box.ID))); box.AgentID != nil {
@@ -87,8 +87,8 @@ func TestCascadesAreBounded(t *testing.T) {
 	by := actor(o.ws, "inboxes_delete")
 	by.Confirmation = "c-1"
 	before := w.everything(t)
-	wantError(t, w.DeleteInbox(t.Context(), by, o.box), inbox.CodeLimit, "")
-	wantError(t, w.DeleteAgent(t.Context(), by, o.agent), inbox.CodeLimit, "")
+	wantError(t, w.DeleteInbox(t.Context(), by, o.box, maxAlong), inbox.CodeLimit, "")
+	wantError(t, w.DeleteAgent(t.Context(), by, o.agent, maxAlong), inbox.CodeLimit, "")
 	_, err := w.BoundWebhooks(t.Context(), o.ws, o.box.ID)
 	wantError(t, err, inbox.CodeLimit, "")
 	_, err = w.AgentInboxes(t.Context(), o.ws, o.agent.ID)
@@ -98,11 +98,11 @@ func TestCascadesAreBounded(t *testing.T) {
 	if err := w.DeleteWebhook(t.Context(), actor(o.ws, "webhooks_delete"), o.hook); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DeleteInbox(t.Context(), by, o.box); err != nil { // of which the agent has one less
+	if err := w.DeleteInbox(t.Context(), by, o.box, maxAlong); err != nil { // of which the agent has one less
 		t.Errorf("with %d webhooks: %v", maxAlong, err)
 	}
 	by.Confirmation = "c-2"
-	if err := w.DeleteAgent(t.Context(), by, o.agent); err != nil {
+	if err := w.DeleteAgent(t.Context(), by, o.agent, maxAlong); err != nil {
 		t.Errorf("with %d inboxes: %v", maxAlong, err)
 	}
 }

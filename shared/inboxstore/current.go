@@ -31,7 +31,7 @@ func Current[T Mutable](ctx context.Context, db *DB, ws access.WorkspaceID, was 
 	}
 	same, err := sameState(found.Record, was)
 	if err == nil && !same {
-		err = changed(p)
+		err = changed(p.noun)
 	}
 	return found, err
 }

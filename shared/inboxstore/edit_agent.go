@@ -47,7 +47,7 @@ func (db *DB) UpdateAgent(ctx context.Context, by inbox.Actor, was, now inbox.Ag
 }
 
 // DeleteAgent implements inbox.Editor.
-func (db *DB) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent) error {
+func (db *DB) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent, inboxes int) error {
 	return db.inTurn(ctx, by.Workspace, func(turn Change) error {
 		old, err := Current(ctx, db, by.Workspace, was)
 		if err != nil {
@@ -56,6 +56,9 @@ func (db *DB) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent) 
 		boxes, err := db.agentInboxes(ctx, by.Workspace, was.ID)
 		if err != nil {
 			return err
+		}
+		if len(boxes) != inboxes { // not what was agreed to (design §7.4)
+			return changed("agent")
 		}
 		e := Event{Slug: inbox.EventAgentDeleted, Target: was.ID}
 		changes := []Change{turn, Delete(old)}

@@ -70,7 +70,7 @@ func (db *DB) UpdateInbox(ctx context.Context, by inbox.Actor, was, now inbox.In
 }
 
 // DeleteInbox implements inbox.Editor.
-func (db *DB) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox) error {
+func (db *DB) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox, bound int) error {
 	return db.inTurn(ctx, by.Workspace, func(turn Change) error {
 		old, err := Current(ctx, db, by.Workspace, was)
 		if err != nil {
@@ -79,6 +79,9 @@ func (db *DB) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox) 
 		hooks, err := db.boundWebhooks(ctx, by.Workspace, was.ID)
 		if err != nil {
 			return err
+		}
+		if len(hooks) != bound { // not what was agreed to (design §7.4)
+			return changed("inbox")
 		}
 		e := inboxEvent(inbox.EventInboxDeleted, was)
 		changes := []Change{turn, Delete(old)}

@@ -120,7 +120,13 @@ func (m *naive) step(t *testing.T, w *world, r *rand.Rand) {
 		want(ok && exists(now.InboxID, m.boxes), err, func() { m.hooks[h.ID] = h })
 	case 6:
 		was, ok := m.agents[one(r, m.agents)]
-		want(ok, w.DeleteAgent(ctx, by, was), func() {
+		n := 0
+		for _, b := range m.boxes {
+			if text(b.AgentID) == string(was.ID) {
+				n++
+			}
+		}
+		want(ok, w.DeleteAgent(ctx, by, was, n), func() {
 			delete(m.agents, was.ID)
 			for id, b := range m.boxes {
 				if text(b.AgentID) == string(was.ID) {
@@ -131,7 +137,13 @@ func (m *naive) step(t *testing.T, w *world, r *rand.Rand) {
 		})
 	case 7:
 		was, ok := m.boxes[one(r, m.boxes)]
-		want(ok, w.DeleteInbox(ctx, by, was), func() {
+		n := 0
+		for _, h := range m.hooks {
+			if text(h.InboxID) == string(was.ID) && h.Status == inbox.Active {
+				n++
+			}
+		}
+		want(ok, w.DeleteInbox(ctx, by, was, n), func() {
 			delete(m.boxes, was.ID)
 			for id, h := range m.hooks {
 				if text(h.InboxID) == string(was.ID) && h.Status == inbox.Active {

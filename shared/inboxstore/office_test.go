@@ -105,7 +105,7 @@ func edits() []edit {
 			return r.ID, err
 		}},
 		{tool: "inboxes_delete", slug: "inbox.deleted", about: theInbox, do: func(t *testing.T, w *world, by inbox.Actor, o office) (inbox.ID, error) {
-			return o.box.ID, w.DeleteInbox(t.Context(), by, o.box)
+			return o.box.ID, w.DeleteInbox(t.Context(), by, o.box, 1)
 		}},
 		{tool: "inboxes_add_recipient", slug: "inbox.recipient_added", about: theInbox, do: func(t *testing.T, w *world, by inbox.Actor, o office) (inbox.ID, error) {
 			r, err := w.SetRecipients(t.Context(), by, o.box, []string{"ana@example.com"})
@@ -122,7 +122,7 @@ func edits() []edit {
 			return r.ID, err
 		}},
 		{tool: "agents_delete", slug: "agent.deleted", about: nothing, do: func(t *testing.T, w *world, by inbox.Actor, o office) (inbox.ID, error) {
-			return o.agent.ID, w.DeleteAgent(t.Context(), by, o.agent)
+			return o.agent.ID, w.DeleteAgent(t.Context(), by, o.agent, 1)
 		}},
 		{tool: "webhooks_create", slug: "webhook.created", about: theInbox, creates: true, do: func(t *testing.T, w *world, by inbox.Actor, o office) (inbox.ID, error) {
 			r, _, err := w.CreateWebhook(t.Context(), by, inbox.Webhook{Label: "ERP", URL: "https://erp.example", InboxID: &o.box.ID}, inbox.Credentials{})
