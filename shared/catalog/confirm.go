@@ -49,10 +49,15 @@ func (a *action) Question(ctx context.Context) (q *confirm.Question, err error) 
 	if a.plan.Done != nil {
 		return nil, settledError{*a.plan.Done}
 	}
-	home, err := a.call.workspaceRecord(ctx)
-	if err != nil {
-		return nil, err
+	home := a.plan.Workspace
+	if home == nil {
+		w, err := a.call.workspaceRecord(ctx)
+		if err != nil {
+			return nil, err
+		}
+		home = &w
 	}
+	a.by.Workspace = home.ID
 	return &confirm.Question{
 		Language:     confirm.Language(home.Locale), // the names are the same
 		Action:       a.tool.Action,
@@ -157,10 +162,13 @@ func (c *Catalog) report(ctx context.Context, a *action, d confirm.Decision, err
 	if !ends {
 		return
 	}
-	by := a.by
-	by.Confirmation = d.ID
 	ctx, cancel := context.WithTimeout(ctx, maxReport)
 	defer cancel()
+	if a.tool.Anywhere && a.plan.Do == nil { // not looked yet at what it is about
+		_, _ = a.Question(ctx) // what is not there is the caller's matter
+	}
+	by := a.by
+	by.Confirmation = d.ID
 	if err := a.call.Service.Record(ctx, by, outcome); err != nil {
 		log.ErrorContext(ctx, "system event lost", "cause", err)
 	}

@@ -232,6 +232,33 @@ func TestActsForTheFreshCaller(t *testing.T) {
 	l.wantWrites("UpdateWorkspace")
 }
 
+// A change of another workspace than the connection's is asked about in its
+// name and language, and all its events belong there.
+func TestAskedAboutTheWorkspaceThatChanges(t *testing.T) {
+	const args = `{"id":"` + string(there) + `","label":"New"}`
+	l := newLab(t, func(o *Options) { o.ConfirmAlso = []string{"workspaces_update"} })
+	l.things.workspace.ID, l.things.workspace.Label, l.things.workspace.Locale = there, "Bosque", inbox.Portuguese
+	r := l.call("workspaces_update", args, "")
+	l.wantAsked(r)
+	if !strings.Contains(r.message(), `Workspace: "Bosque"`+"\nOrganização:") {
+		t.Error(r.message())
+	}
+	for _, asked := range l.asked {
+		if strings.HasSuffix(asked, " "+string(here)) {
+			t.Errorf("looked at the connection's workspace: %s", asked)
+		}
+	}
+	l.answer("workspaces_update", args, r.Result.RequestState, sayDecline)
+	l.answer("workspaces_update", args, l.ask("workspaces_update", args), sayYes)
+	l.wantRecorded(inbox.OutcomeDeclined)
+	l.wantWrites("UpdateWorkspace")
+	for _, by := range []inbox.Actor{l.recorded[0].By, l.wrote[0].By} {
+		if by.Workspace != there {
+			t.Errorf("the event belongs to %s, want %s", by.Workspace, there)
+		}
+	}
+}
+
 // A system event of what was not done is a courtesy: it changes no answer, nor
 // holds one up.
 func TestAuditIsBestEffort(t *testing.T) {

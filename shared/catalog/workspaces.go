@@ -73,10 +73,9 @@ func workspaceTools() []Tool {
 			if err := now.Validate(); err != nil {
 				return Plan{}, err
 			}
-			return update(workspaceTarget(was), was, now, func(ctx context.Context, by inbox.Actor, was, now inbox.Workspace) (inbox.Workspace, error) {
-				by.Workspace = was.ID // the event belongs where the change is
-				return c.Service.UpdateWorkspace(ctx, by, was, now)
-			})
+			plan, err := update(workspaceTarget(was), was, now, c.Service.UpdateWorkspace)
+			plan.Workspace = &was
+			return plan, err
 		},
 	}}
 }

@@ -23,6 +23,8 @@ type Plan struct {
 	Targets  []confirm.Target
 	Cascades []confirm.Cascade
 	Notes    []confirm.Text
+	// Workspace is the one it works in; nil: the caller's.
+	Workspace *inbox.Workspace
 	// Do carries it out. When a record is not any more as the plan has it, it
 	// does nothing and returns a conflict that [inbox.ErrChanged] matches.
 	Do func(ctx context.Context, by inbox.Actor) (Output, error)
@@ -44,6 +46,9 @@ func write(ctx context.Context, t *Tool, call *Call, by inbox.Actor) (out Output
 		}
 		if plan.Done != nil {
 			return *plan.Done, nil
+		}
+		if plan.Workspace != nil {
+			by.Workspace = plan.Workspace.ID
 		}
 		out, err = plan.Do(ctx, by)
 		if !errors.Is(err, inbox.ErrChanged) {
