@@ -18,7 +18,7 @@ Connect a client:
   curl         curl -sS %[1]s -H 'Authorization: Bearer demo-owner' -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"resources/list"}'
   Claude Code  claude mcp add --transport http kobana-inbox %[1]s --header "Authorization: Bearer demo-owner"
   VS Code      code --add-mcp '{"name":"kobana-inbox","type":"http","url":"%[1]s","headers":{"Authorization":"Bearer demo-owner"}}'
-  Inspector    npx @modelcontextprotocol/inspector --cli --server-url %[1]s --transport http --header "Authorization: Bearer demo-owner" --method resources/list
+  Inspector    npx @modelcontextprotocol/inspector@latest --cli --server-url %[1]s --transport http --header "Authorization: Bearer demo-owner" --method resources/list
 
 Stop with Ctrl-C.
 `, mcp, s.wayIn(), demoTokenLines())

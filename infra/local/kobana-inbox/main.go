@@ -41,6 +41,7 @@ func run(ctx context.Context, args []string) error {
 		s.Banner(os.Stdout)
 		return s.Serve(ctx)
 	case args[0] == "import" && len(args) == 3:
+		log.Info("importing", "DATA_DIR", c.DataDir)
 		return local.Import(ctx, c, args[1], args[2], os.Stdout, log)
 	}
 	return errors.New("usage: kobana-inbox, or kobana-inbox import FILE INBOX")
