@@ -69,15 +69,20 @@ func (c *Catalog) writing(ctx context.Context) (context.Context, context.CancelF
 	return context.WithDeadline(context.WithoutCancel(ctx), end)
 }
 
-// begunError is the error of a write that had begun: unless it is one that the
-// caller can act on, nobody knows what was done.
+// begunError is the error of a write that had begun: nobody knows what was
+// done, and the writer leaves the system event of it.
 type begunError struct{ error }
 
 func (e begunError) Unwrap() error { return e.error }
 
+// begun is the error of a write. A refusal comes before anything begins.
 func begun(err error) error {
 	if err == nil {
 		return nil
+	}
+	switch inbox.CodeOf(err) {
+	case inbox.CodeInvalid, inbox.CodeNotFound, inbox.CodeConflict, inbox.CodeLimit:
+		return err
 	}
 	return begunError{err}
 }
