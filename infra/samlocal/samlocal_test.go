@@ -19,12 +19,7 @@ import (
 // which check.sh starts. Each takes the way that it takes in the cloud: by the
 // API to the router, by the Lambda API to its family, or to a family at once.
 func TestSAMLocal(t *testing.T) {
-	url := os.Getenv("SAM_LOCAL_URL")
-	if url == "" {
-		t.Skip("runs the functions in containers: infra/samlocal/check.sh")
-	}
-	s := server{url, os.Getenv("SAM_LOCAL_TOKEN")}
-
+	s := connect(t)
 	inbox := s.firstInbox(t)
 	calls := []struct {
 		method string
@@ -72,11 +67,7 @@ func TestSAMLocal(t *testing.T) {
 
 // R12, R13, R15: the question, the yes, and the same yes again.
 func TestSAMLocalConfirms(t *testing.T) {
-	url := os.Getenv("SAM_LOCAL_URL")
-	if url == "" {
-		t.Skip("runs the functions in containers: infra/samlocal/check.sh")
-	}
-	s := server{url, os.Getenv("SAM_LOCAL_TOKEN")}
+	s := connect(t)
 	params := object{"name": "inboxes_add_recipient", "arguments": object{"id": s.firstInbox(t), "email": "someone@example.com"}}
 	asked := s.result(t, "/mcp", mcp.V20260728, "tools/call", params, "requestState")
 	answers := object{}
@@ -95,22 +86,19 @@ func TestSAMLocalConfirms(t *testing.T) {
 
 // Cases 1, 13, 17: what a client finds that is not signed in.
 func TestSAMLocalWithoutToken(t *testing.T) {
-	url := os.Getenv("SAM_LOCAL_URL")
-	if url == "" {
-		t.Skip("runs the functions in containers: infra/samlocal/check.sh")
-	}
-	s := server{url, ""}
+	s := connect(t)
+	s.token = ""
 	status, header, _ := s.post(t, "/mcp", "", "tools/list", object{}, true)
 	challenge := header.Get("WWW-Authenticate")
-	if status != http.StatusUnauthorized || !strings.Contains(challenge, `resource_metadata="`+url+`/.well-known/oauth-protected-resource/mcp"`) {
+	if status != http.StatusUnauthorized || !strings.Contains(challenge, `resource_metadata="`+s.url+`/.well-known/oauth-protected-resource/mcp"`) {
 		t.Errorf("%d %s", status, challenge)
 	}
 	for path, want := range map[string]string{
-		"/.well-known/oauth-protected-resource/mcp": `"resource":"` + url + `/mcp"`,
-		"/.well-known/oauth-protected-resource":     `"resource":"` + url + `/mcp"`,
+		"/.well-known/oauth-protected-resource/mcp": `"resource":"` + s.url + `/mcp"`,
+		"/.well-known/oauth-protected-resource":     `"resource":"` + s.url + `/mcp"`,
 		"/healthz":                                  "ok",
 	} {
-		resp, err := client.Get(url + path)
+		resp, err := client.Get(s.url + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,6 +114,16 @@ var client = &http.Client{Timeout: 60 * time.Second}
 
 // server is sam local, with the token that requests to it bear.
 type server struct{ url, token string }
+
+// connect returns the server that check.sh started, or skips the test.
+func connect(t *testing.T) server {
+	t.Helper()
+	s := server{os.Getenv("SAM_LOCAL_URL"), os.Getenv("SAM_LOCAL_TOKEN")}
+	if s.url == "" {
+		t.Skip("runs the functions in containers: make test-sam-local")
+	}
+	return s
+}
 
 // firstInbox is the id of an inbox.
 func (s server) firstInbox(t *testing.T) string {

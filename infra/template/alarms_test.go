@@ -2,6 +2,7 @@ package template_test
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -118,12 +119,21 @@ func TestDeploymentRollsBack(t *testing.T) {
 	}
 }
 
-func TestDashboardShowsTheAlarms(t *testing.T) {
+// Each is on the dashboard, and in the operator's guide with what to do.
+func TestAlarmsAreToBeFound(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	resources := load(t)
 	body := at(resources["Dashboard"].Properties, "DashboardBody").(string)
 	for _, id := range slices.Sorted(maps.Keys(find(resources, "AWS::CloudWatch::Alarm"))) {
 		if !strings.Contains(body, `"${`+id+`.Arn}"`) {
-			t.Errorf("not %s", id)
+			t.Errorf("%s is not on the dashboard", id)
+		}
+		name := strings.TrimPrefix(at(resources[id].Properties, "AlarmName").(string), "${AWS::StackName}-")
+		if !strings.Contains(string(guide), "\n| `"+name+"` |") {
+			t.Errorf("%s is not in the guide", name)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package template_test
 
 import (
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -229,6 +230,10 @@ func TestTracingIsAParameter(t *testing.T) {
 
 // A parameter says what it is for, and takes no nonsense where that can be told.
 func TestParameters(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	grouped := map[string]int{}
 	template := document(t, "../../template.yaml")
 	for _, group := range list(at(template, "Metadata", "AWS::CloudFormation::Interface", "ParameterGroups")) {
@@ -241,6 +246,9 @@ func TestParameters(t *testing.T) {
 		description, _ := at(p, "Description").(string)
 		if !strings.HasSuffix(description, ".") || grouped[name] != 1 {
 			t.Errorf("%s: %q, in %d groups", name, description, grouped[name])
+		}
+		if !strings.Contains(string(guide), "`"+name+"`") {
+			t.Errorf("%s is not in the operator's guide", name)
 		}
 		if _, ok := p.(object)["Default"]; !ok && name != "OAuthIssuers" {
 			t.Errorf("%s has no default", name)

@@ -8,6 +8,7 @@ that folder, so that sam local can run the result.
 
 import argparse
 import json
+import logging
 import os
 import pathlib
 
@@ -27,6 +28,7 @@ def main():
     parser.add_argument("--code", type=pathlib.Path)
     parser.add_argument("parameters", nargs="*")
     arguments = parser.parse_args()
+    logging.disable(logging.WARNING)  # about features of SAM's own service
     os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
 
     template = yaml_parse(pathlib.Path("template.yaml").read_text())
