@@ -1,0 +1,81 @@
+package accesstest
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/MicahParks/jwkset"
+	"github.com/go-json-experiment/json"
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+)
+
+// The issuers of the tests: the demo's, and one that is as trusted and vouches
+// for others by the same names.
+const (
+	issuer      = demo.Issuer
+	otherIssuer = "https://other.example"
+)
+
+// clock is the time of a test.
+type clock struct{ nanos atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
+func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
+
+// issuers are the authorization servers: their keys, by URL.
+type issuers map[string]crypto.Signer
+
+func newIssuers() issuers {
+	i := issuers{}
+	for n, url := range []string{issuer, otherIssuer} {
+		i[url] = ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune('a'+n)), ed25519.SeedSize)))
+	}
+	return i
+}
+
+// RoundTrip answers requests for the keys of an issuer. No other leaves the
+// test.
+func (i issuers) RoundTrip(r *http.Request) (*http.Response, error) {
+	key, ok := i[strings.TrimSuffix(r.URL.String(), "/keys")]
+	if !ok {
+		return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+	}
+	public, err := jwkset.NewJWKFromKey(key.Public(), jwkset.JWKOptions{Metadata: jwkset.JWKMetadataOptions{KID: "1", USE: jwkset.UseSig}})
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(object{"keys": []any{public.Marshal()}})
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(string(body))), Request: r,
+	}, err
+}
+
+// token is an access token of the person, for as long as a test may take.
+// Changes replace claims, and nil takes one away.
+func (w *world) token(t *testing.T, p access.Person, scope string, changes object) string {
+	t.Helper()
+	claims := object{
+		"iss": p.Issuer, "sub": p.Subject, "aud": resource, "scope": scope, "client_id": "test-client",
+		"iat": w.clock.now().Unix(), "exp": w.clock.now().Add(24 * time.Hour).Unix(),
+	}
+	maps.Copy(claims, changes)
+	maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
+	signed := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims(claims))
+	signed.Header["kid"] = "1"
+	s, err := signed.SignedString(w.issuers[p.Issuer])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
