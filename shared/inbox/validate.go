@@ -178,9 +178,40 @@ func isHTTPS(s string) bool {
 // isText reports whether s is UTF-8 without control characters.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) }
 
+// maxMarks bounds the marks on one character of a label; no word of any
+// language has more.
+const maxMarks = 4
+
 func label(s string) error {
-	return check("label", strings.TrimSpace(s) != "" && isText(s) && utf8.RuneCountInString(s) <= MaxLabel,
-		"The label must be one line of 1 to %d characters.", MaxLabel)
+	return cmp.Or(
+		check("label", isText(s) && strings.ContainsFunc(s, isVisible) && utf8.RuneCountInString(s) <= MaxLabel,
+			"The label must be one line of 1 to %d characters, one at least that can be seen.", MaxLabel),
+		check("label", !marksPile(s), "The label must have at most %d combining marks in a row.", maxMarks),
+	)
+}
+
+// isVisible reports whether r shows something by itself.
+func isVisible(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&
+		r != '\u2800' && r != utf8.RuneError // the empty Braille pattern; what was not understood
+}
+
+// marksPile reports whether more than [maxMarks] marks follow one another in s.
+// Characters that show nothing do not part them.
+func marksPile(s string) bool {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me):
+			n++
+		case unicode.In(r, unicode.Z) || isVisible(r) || unicode.Is(unicode.Mc, r):
+			n = 0
+		}
+		if n > maxMarks {
+			return true
+		}
+	}
+	return false
 }
 
 func status(s Status) error {

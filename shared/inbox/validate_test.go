@@ -56,6 +56,25 @@ func TestWorkspaceValidate(t *testing.T) {
 	}
 }
 
+// A label shows something, and no more than its line.
+func TestLabelsCanBeSeen(t *testing.T) {
+	for s, ok := range map[string]bool{
+		"Finance": true, "São Paulo": true, "e\u0301\u0327": true, "会計": true, "बिक्री": true, "שָׁלוֹם": true, "ที่นี่": true, "ပို့": true, "📥": true,
+		"1\ufe0f\u20e3": true, "👩\u200d💻": true, "?": true,
+		"": false, " ": false, "\u3164": false, "\uffa0": false, "\u115f \u1160": false, "\u2800": false, "\u200b": false, "\u00ad": false, "\u2060\ufeff": false,
+		"\u202e": false, "\u0301": false, "\ufe0f": false, "\u00a0": false, "\U000e0041": false, "\ue000": false, "\ufffd": false,
+		"a" + strings.Repeat("\u0301", maxMarks): true, "a" + strings.Repeat("\u0301", maxMarks+1): false,
+		"a" + strings.Repeat("\u0301\u200b", maxMarks+1): false, "a" + strings.Repeat("\u20dd", maxMarks+1): false,
+	} {
+		w := Workspace{Label: s, EmailPrefix: "a", Locale: English}
+		field := "label"
+		if ok {
+			field = ""
+		}
+		wantField(t, fmt.Sprintf("%+q", s), w.Validate(), field)
+	}
+}
+
 func TestInboxValidate(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Inbox)
