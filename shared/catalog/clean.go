@@ -9,13 +9,20 @@ import (
 )
 
 // What strangers wrote is cleaned before a model reads it: senders' mail, what
-// an agent made of it, and the answers of webhooks' receivers. What members
-// wrote is theirs and stays as it is.
+// an agent made of it, and the answers of webhooks' receivers. Bodies, output
+// and answers are marked too ([Call.mark]); in the short fields, which are not,
+// forged marks are spoilt. What members wrote is theirs and stays as it is.
 
 // maxLine bounds a subject, a name or an address, in characters.
 const maxLine = 500
 
-func line(s string) string { return untrusted.Line(s, maxLine) }
+func line(s string) string { return shortLine(s, maxLine) }
+
+// shortLine cleans a field of one line, with at most so many characters.
+func shortLine(s string, most int) string { return untrusted.SpoilMarks(untrusted.Line(s, most)) }
+
+// text cleans a field of several lines that is not marked.
+func text(s string) string { return untrusted.SpoilMarks(untrusted.Text(s)) }
 
 func lines(ss []string) []string {
 	clean := make([]string, 0, len(ss))
@@ -36,7 +43,7 @@ func maybe[T any](v *T, f func(T) T) *T {
 // cleanJSON cleans every string in v, the names of members too. A member whose
 // name is then taken is left out, and so is all of a v that is broken.
 func cleanJSON(v jsontext.Value) jsontext.Value {
-	if plain(v) {
+	if plain(v) && untrusted.SpoilMarks(string(v)) == string(v) {
 		return v
 	}
 	var b bytes.Buffer
@@ -61,7 +68,7 @@ func copyClean(e *jsontext.Encoder, d *jsontext.Decoder) error {
 		if err != nil {
 			return err
 		}
-		return e.WriteToken(jsontext.String(untrusted.Text(t.String())))
+		return e.WriteToken(jsontext.String(text(t.String())))
 	case '[':
 		return copyMembers(e, d, func() error { return copyClean(e, d) })
 	case '{':

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
@@ -12,18 +13,19 @@ import (
 
 func deliveryTools() []Tool {
 	return []Tool{{
-		Name:        "webhooks_deliveries_list",
-		Title:       "List webhook deliveries",
-		Description: "List a webhook's deliveries, newest first: each attempt with request, answer, error and next retry.",
-		Permission:  access.WebhooksRead,
-		Hints:       reads,
+		Name:  "webhooks_deliveries_list",
+		Title: "List webhook deliveries",
+		Description: "List a webhook's deliveries, newest first: each attempt with request, answer, error and next retry. " +
+			"Long answers are cut; webhooks_deliveries_get has them whole.",
+		Permission: access.WebhooksRead,
+		Hints:      reads,
 		Input: paged(
 			idField("webhook_id", "id or external_id"),
 			Field{Name: "status", Enum: oneOf(inbox.DeliveryPending, inbox.DeliverySuccess, inbox.DeliveryFailed)}),
 		Run: func(ctx context.Context, c *Call) (Output, error) {
 			p, err := c.Service.Deliveries(ctx, c.workspace(), c.Args.String("webhook_id"),
 				inbox.DeliveryFilter{Status: inbox.DeliveryStatus(c.Args.String("status"))}, c.page())
-			return show(view(p, cleanDelivery), err)
+			return show(view(p, func(d inbox.Delivery) inbox.Delivery { return c.delivery(d, listedAnswer) }), err)
 		},
 	}, {
 		Name:        "webhooks_deliveries_get",
@@ -34,7 +36,7 @@ func deliveryTools() []Tool {
 		Input:       Fields{idField("webhook_id", "id or external_id"), idField("id", "The delivery's id")},
 		Run: func(ctx context.Context, c *Call) (Output, error) {
 			d, err := c.Service.Delivery(ctx, c.workspace(), c.Args.String("webhook_id"), c.id("id"))
-			return show(cleanDelivery(d), err)
+			return show(c.delivery(d, math.MaxInt), err)
 		},
 	}, {
 		Name:        "webhooks_deliveries_replay",
@@ -63,18 +65,27 @@ func deliveryTools() []Tool {
 				Targets: []confirm.Target{webhookTarget(webhook), deliveryTarget(was)},
 				Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
 					d, err := c.Service.ReplayDelivery(ctx, by, webhook, was)
-					return show(cleanDelivery(d), err)
+					return show(c.delivery(d, math.MaxInt), err)
 				},
 			}, c.Service.CanReplay(ctx, webhook, was)
 		},
 	}}
 }
 
-// cleanDelivery cleans what was sent, which cites mail, and what the receiver
-// answered.
-func cleanDelivery(d inbox.Delivery) inbox.Delivery {
+// listedAnswer is how much of a receiver's answer a list shows, in characters.
+const listedAnswer = 500
+
+// delivery cleans what was sent, which cites mail, and what the receiver
+// answered; the body of the answer is marked, with at most so many characters.
+func (c *Call) delivery(d inbox.Delivery, most int) inbox.Delivery {
 	d.RequestHeaders, d.RequestBody = cleanJSON(d.RequestHeaders), cleanJSON(d.RequestBody)
-	d.ResponseHeaders = maybe(d.ResponseHeaders, cleanJSON)
-	d.ResponseBody, d.Error = maybe(d.ResponseBody, untrusted.Text), maybe(d.Error, untrusted.Text)
+	d.ResponseHeaders, d.Error = maybe(d.ResponseHeaders, cleanJSON), maybe(d.Error, text)
+	if d.ResponseBody != nil && *d.ResponseBody != "" {
+		answer, truncated := cut(untrusted.Text(*d.ResponseBody), most)
+		if truncated {
+			answer += "…"
+		}
+		d.ResponseBody = new(c.mark(answer))
+	}
 	return d
 }

@@ -102,7 +102,8 @@ func emailTools() []Tool {
 // The bounds of the headers shown.
 const (
 	maxHeaders     = 200
-	maxHeaderValue = 2000 // characters
+	maxHeaderValue = 2000     // characters
+	maxHeaderBytes = 16 << 10 // of all names and values
 )
 
 // email is an [inbox.Email] with its content as they are shown.
@@ -122,14 +123,10 @@ type body struct {
 
 func (c *Call) email(e inbox.Email, content inbox.EmailContent) email {
 	v := email{
-		Email:            cleanEmail(e),
-		Headers:          []inbox.Header{},
-		HeadersTruncated: len(content.Headers) > maxHeaders,
-		Body:             body{Truncated: content.Truncated, Untrusted: true},
+		Email: cleanEmail(e),
+		Body:  body{Truncated: content.Truncated, Untrusted: true},
 	}
-	for _, h := range content.Headers[:min(maxHeaders, len(content.Headers))] {
-		v.Headers = append(v.Headers, inbox.Header{Name: line(h.Name), Value: untrusted.Line(h.Value, maxHeaderValue)})
-	}
+	v.Headers, v.HeadersTruncated = cleanHeaders(content.Headers)
 	if text := bodyText(content); text != "" {
 		v.Body.Text = c.mark(text)
 	}
@@ -137,6 +134,21 @@ func (c *Call) email(e inbox.Email, content inbox.EmailContent) email {
 		v.Body.HTML = c.mark(untrusted.CleanHTML(*content.HTML))
 	}
 	return v
+}
+
+// cleanHeaders cleans a message's headers, from the first on as many as there
+// is room for, and reports whether there are more.
+func cleanHeaders(headers []inbox.Header) (shown []inbox.Header, truncated bool) {
+	shown = []inbox.Header{}
+	room := maxHeaderBytes
+	for _, h := range headers {
+		h = inbox.Header{Name: line(h.Name), Value: shortLine(h.Value, maxHeaderValue)}
+		if room -= len(h.Name) + len(h.Value); room < 0 || len(shown) == maxHeaders {
+			return shown, true
+		}
+		shown = append(shown, h)
+	}
+	return shown, false
 }
 
 // bodyText is the body as clean text, made from HTML where the message has no
@@ -156,7 +168,7 @@ func cleanEmail(e inbox.Email) inbox.Email {
 	e.MessageID, e.From, e.FromName = line(e.MessageID), line(e.From), line(e.FromName)
 	e.Subject, e.ForwardedFor = maybe(e.Subject, line), maybe(e.ForwardedFor, line)
 	e.To, e.Cc, e.Bcc, e.HeaderTo = lines(e.To), lines(e.Cc), lines(e.Bcc), lines(e.HeaderTo)
-	e.RejectionReason = maybe(e.RejectionReason, untrusted.Text)
+	e.RejectionReason = maybe(e.RejectionReason, text)
 	e.SESMetadata, e.AgentMetadata = cleanJSON(e.SESMetadata), cleanJSON(e.AgentMetadata)
 	e.CustomMetadata, e.Metadata = cleanJSON(e.CustomMetadata), cleanJSON(e.Metadata)
 	attachments := make([]inbox.Attachment, 0, len(e.Attachments))

@@ -58,7 +58,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 	}
 	for _, test := range []struct{ tool, want string }{
 		{"emails_list", `"agent_metadata":` + cleaned}, {"emails_list", `"filename":"s"`}, {"emails_list", `"from_name":"s"`},
-		{"webhooks_deliveries_list", `"response_headers":` + cleaned}, {"webhooks_deliveries_list", `"response_body":"s"`},
+		{"webhooks_deliveries_list", `"response_headers":` + cleaned}, {"webhooks_deliveries_list", `"response_body":` + quoted(untrusted.Mark("s", "nonce"))},
 		{"system_events_list", `"payload":` + cleaned}, {"workflow_runs_list", `"result":"s"`},
 	} {
 		args := "{}"
@@ -147,8 +147,19 @@ func TestEmailHeadersAreBounded(t *testing.T) {
 		many[i] = inbox.Header{Name: "X", Value: strings.Repeat("v", 5000)}
 	}
 	e := getEmail(t, &fake{content: inbox.EmailContent{Headers: many}}, "")
-	if len(e.Headers) != maxHeaders || !e.HeadersTruncated || len([]rune(e.Headers[0].Value)) != maxHeaderValue {
+	if len(e.Headers) != 8 || !e.HeadersTruncated || len([]rune(e.Headers[0].Value)) != maxHeaderValue {
 		t.Errorf("%d headers of %d characters, truncated: %v", len(e.Headers), len([]rune(e.Headers[0].Value)), e.HeadersTruncated)
+	}
+	for i := range many {
+		many[i] = inbox.Header{Name: fmt.Sprintf("X-%03d", i), Value: "v"}
+	}
+	e = getEmail(t, &fake{content: inbox.EmailContent{Headers: many}}, "")
+	if len(e.Headers) != maxHeaders || !e.HeadersTruncated || e.Headers[0].Name != "X-000" || e.Headers[199].Name != "X-199" {
+		t.Errorf("%d short headers, truncated: %v", len(e.Headers), e.HeadersTruncated)
+	}
+	e = getEmail(t, &fake{content: inbox.EmailContent{Headers: many[:maxHeaders]}}, "")
+	if len(e.Headers) != maxHeaders || e.HeadersTruncated {
+		t.Errorf("%d of %d headers, truncated: %v", len(e.Headers), maxHeaders, e.HeadersTruncated)
 	}
 }
 

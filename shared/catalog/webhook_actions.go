@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -32,7 +33,7 @@ func webhookActionTools() []Tool {
 			target.Facts = append(target.Facts, fact("Status", "Status", string(was.Status)))
 			return Plan{Targets: []confirm.Target{target}, Do: func(ctx context.Context, by inbox.Actor) (Output, error) {
 				d, err := c.Service.TestWebhook(ctx, by, was)
-				return show(cleanDelivery(d), err)
+				return show(c.delivery(d, math.MaxInt), err)
 			}}, c.Service.CanTest(ctx, was)
 		},
 	}, {
