@@ -168,6 +168,7 @@ func TestWebhookWithAuthKeepsItsHost(t *testing.T) {
 	}{
 		{inbox.AuthBearer, "https://crm.example/other?x=2", true},
 		{inbox.AuthBearer, "https://CRM.example/hook", true},
+		{inbox.AuthBearer, "https://crm.example:443/hook", true},
 		{inbox.AuthBearer, "https://crm.example:8443/hook", false},
 		{inbox.AuthBasic, "https://crm.example.evil.example/hook", false},
 		{inbox.AuthHeader, "https://evil.example/crm.example", false},

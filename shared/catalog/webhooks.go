@@ -6,7 +6,6 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
-	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
 
 func webhookTools() []Tool {
@@ -76,7 +75,7 @@ func webhookTools() []Tool {
 			if err := c.setWebhook(ctx, &now); err != nil {
 				return Plan{}, err
 			}
-			if was.Auth != inbox.AuthNone && untrusted.Host(was.URL) != untrusted.Host(now.URL) {
+			if was.Auth != inbox.AuthNone && !inbox.SameHost(was.URL, now.URL) {
 				return Plan{}, inbox.Errorf(inbox.CodeConflict, "url",
 					"The webhook has credentials for its host, so its URL cannot lead to another one. Nothing was changed. Create another webhook.")
 			}

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
@@ -116,20 +113,10 @@ func (db *DB) checkNewURL(w inbox.Webhook, url string) error {
 	if err := db.checkURL(url); err != nil {
 		return err
 	}
-	if w.Auth != inbox.AuthNone && host(url) != host(w.URL) {
+	if w.Auth != inbox.AuthNone && !inbox.SameHost(w.URL, url) {
 		return inbox.Errorf(inbox.CodeConflict, "url", "A webhook with auth cannot change its host, as its credentials are for that one: create another webhook. Nothing was changed.")
 	}
 	return nil
-}
-
-// host is who a URL leads to: its host and port.
-func host(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return raw
-	}
-	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // checkCredentials refuses credentials that requests of that kind cannot carry,
