@@ -1,6 +1,7 @@
 package untrusted
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func (c colour) like(back colour) bool {
 }
 
 // otherFunctions matches colours that are not computed here.
-var otherFunctions = regexp.MustCompile(`^(hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|var)\(`)
+var otherFunctions = regexp.MustCompile(`^(hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|var)\(`)
 
 // parseColour reads a CSS colour in lower case. It returns false for what is
 // none, such as inherit, and a colour that is not known for those that it does
@@ -56,6 +57,8 @@ func parseColour(v string) (c colour, ok bool) {
 		return hexColour(v[1:])
 	case strings.HasPrefix(v, "rgb"):
 		return rgbColour(v)
+	case strings.HasPrefix(v, "hsl"):
+		return hslColour(v)
 	case otherFunctions.MatchString(v):
 		return colour{}, true
 	}
@@ -107,6 +110,41 @@ func rgbColour(v string) (colour, bool) {
 		channels[i] = n
 	}
 	return colour{channels[0], channels[1], channels[2], channels[3], true}, true
+}
+
+// hslColour reads hsl() and hsla(), with commas or without.
+func hslColour(v string) (colour, bool) {
+	_, args, _ := strings.Cut(strings.TrimSuffix(v, ")"), "(")
+	parts := strings.FieldsFunc(args, func(r rune) bool { return strings.ContainsRune(" ,/", r) })
+	if len(parts) < 3 || len(parts) > 4 {
+		return colour{}, true
+	}
+	values := [4]float64{3: 1}
+	for i, part := range parts {
+		number, percent := strings.CutSuffix(part, "%")
+		scale := 1.
+		switch {
+		case i == 0:
+			for unit, degrees := range map[string]float64{"deg": 1, "turn": 360, "grad": 0.9} {
+				if n, ok := strings.CutSuffix(number, unit); ok {
+					number, scale = n, degrees
+				}
+			}
+		case i < 3 || percent:
+			scale = 0.01
+		}
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return colour{}, true
+		}
+		values[i] = n * scale
+	}
+	hue, saturation, light := values[0]/30, min(max(values[1], 0), 1), min(max(values[2], 0), 1)
+	channel := func(n float64) float64 { // CSS Color 4, 7.1
+		k := math.Mod(math.Mod(n+hue, 12)+12, 12)
+		return 255 * (light - saturation*min(light, 1-light)*max(-1, min(k-3, 9-k, 1)))
+	}
+	return colour{channel(0), channel(8), channel(4), values[3], true}, true
 }
 
 // backTokens finds the parts of a background declaration that may be colours.

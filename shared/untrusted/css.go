@@ -2,9 +2,9 @@ package untrusted
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
@@ -15,72 +15,112 @@ type decl struct{ name, value string }
 // sheet holds the rules of a document's style elements. Specificity and order
 // are not judged: see [look.of].
 type sheet struct {
-	rules []rule
-	steps int // elements compared with a selector
+	rules    []rule
+	steps    int // of work done
+	elements map[*html.Node]*element
 }
 
-// The bounds of a [sheet].
+// The bounds of a [sheet]. Beyond, a document is taken for an attack.
 const (
-	maxRules = 1000
-	maxSteps = 5_000_000 // beyond, a document is taken for an attack
+	maxRules   = 5000
+	maxSteps   = 1_000_000
+	declSteps  = 8 // that a declaration counts for
+	maxNesting = 8
+	maxPrelude = 8000 // bytes of a selector with those around it
 )
 
-// rule gives the declarations of a selector: elements that are within one
-// another, the outermost first.
+// rule gives the declarations of a selector. When it may not hold, or selects
+// more than it should, it counts only in so far as it hides anything.
 type rule struct {
-	selector []compound
+	selector selector
 	decls    []decl
-}
-
-// compound is a part of a selector such as td.note#x, in lower case.
-type compound struct {
-	tag, id string // "" for any
-	classes []string
 }
 
 // stylesheet reads the style elements in doc.
 func stylesheet(doc *html.Node) *sheet {
-	s := &sheet{}
+	s := &sheet{elements: map[*html.Node]*element{}}
 	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && n.Data == "style" && n.FirstChild != nil {
-			s.read(cleanCSS(n.FirstChild.Data))
+		if n.Type != html.ElementNode || n.Data != "style" || n.FirstChild == nil {
+			continue
+		}
+		holds := mediaList(strings.ToLower(attr(n, "media")))
+		if holds == no {
+			continue
+		}
+		// A string may hold braces, and what looks like a string may be none:
+		// what either reading finds is taken.
+		source := n.FirstChild.Data
+		masked := maskStrings(source)
+		s.block(cleanCSS(masked), "", holds, 0)
+		if masked != source {
+			s.block(cleanCSS(source), "", holds, 0)
 		}
 	}
 	return s
 }
 
-// read adds the rules of css. Conditional ones count when their condition says
-// nothing but screen.
-func (s *sheet) read(css string) {
-	for len(s.rules) < maxRules {
+// block reads the content of a block, or of a whole sheet, and returns what
+// follows its end; parent is the selector that it is nested in, holds is
+// whether it counts.
+func (s *sheet) block(css, parent string, holds truth, depth int) (rest string) {
+	var body []decl
+	defer func() { s.add(parent, body, holds) }()
+	for {
 		i := strings.IndexAny(css, "{};")
 		if i < 0 {
-			return
+			body = append(body, declarations(css)...)
+			return ""
 		}
 		prelude, delimiter := strings.TrimSpace(css[:i]), css[i]
 		css = css[i+1:]
-		if delimiter != '{' { // a statement such as @import, or the end of a block that was entered
-			continue
-		}
-		if strings.HasPrefix(prelude, "@") {
-			if !unconditional.MatchString(prelude) {
-				css = skipBlock(css)
+		switch {
+		case delimiter == '}':
+			body = append(body, declarations(prelude)...)
+			if depth > 0 {
+				return css
 			}
-			continue
-		}
-		body, rest, _ := strings.Cut(css, "}")
-		css = rest
-		decls := declarations(body)
-		for selector := range strings.SplitSeq(prelude, ",") {
-			if c := compounds(selector); c != nil && len(decls) > 0 {
-				s.rules = append(s.rules, rule{c, decls})
+		case delimiter == ';':
+			body = append(body, declarations(prelude)...)
+		case depth > maxNesting || len(prelude)+len(parent) > maxPrelude || len(s.rules) > maxRules:
+			s.steps = maxSteps + 1
+			return ""
+		case !strings.HasPrefix(prelude, "@"):
+			css = s.block(css, nest(prelude, parent), holds, depth+1)
+		default:
+			if inner := min(holds, atRule(prelude)); inner > no {
+				css = s.block(css, parent, inner, depth+1)
+			} else {
+				css = skipBlock(css)
 			}
 		}
 	}
 }
 
-// unconditional matches at-rules whose blocks hold for a screen.
-var unconditional = regexp.MustCompile(`^@(media\s*((only\s+)?screen|all)?|supports\b.*|layer\b.*)$`)
+// nest returns a selector that is nested in parent.
+func nest(prelude, parent string) string {
+	switch {
+	case parent == "":
+		return prelude
+	case strings.Contains(prelude, "&"):
+		return strings.ReplaceAll(prelude, "&", ":is("+parent+")")
+	}
+	var list []string
+	for _, one := range splitTop(prelude, ',') {
+		list = append(list, ":is("+parent+") "+strings.TrimSpace(one))
+	}
+	return strings.Join(list, ",")
+}
+
+// add adds the rules of a list of selectors.
+func (s *sheet) add(selectors string, decls []decl, holds truth) {
+	if selectors == "" || len(decls) == 0 {
+		return
+	}
+	for _, sel := range parseSelectors(selectors, 0) {
+		sel.inexact = sel.inexact || holds != yes
+		s.rules = append(s.rules, rule{sel, decls})
+	}
+}
 
 // skipBlock returns what follows the block whose content css begins with.
 func skipBlock(css string) string {
@@ -97,81 +137,54 @@ func skipBlock(css string) string {
 	return css
 }
 
-// compoundForm matches a [compound].
-var compoundForm = regexp.MustCompile(`^(\*|[a-z][a-z0-9]*)?([.#][^.#:\[\]()+~*]+)*$`)
-
-// compounds reads a selector of elements, classes and ids; it returns nil for
-// all others.
-func compounds(selector string) []compound {
-	var list []compound
-	for part := range strings.FieldsSeq(strings.ReplaceAll(selector, ">", " ")) {
-		if !compoundForm.MatchString(part) {
-			return nil
-		}
-		var c compound
-		i := len(part)
-		if j := strings.IndexAny(part, ".#"); j >= 0 {
-			i = j
-		}
-		c.tag = strings.TrimPrefix(part[:i], "*")
-		for rest := part[i:]; rest != ""; {
-			end := len(rest)
-			if j := strings.IndexAny(rest[1:], ".#"); j >= 0 {
-				end = 1 + j
-			}
-			if rest[0] == '#' {
-				c.id = rest[1:end]
-			} else {
-				c.classes = append(c.classes, rest[1:end])
-			}
-			rest = rest[end:]
-		}
-		list = append(list, c)
-	}
-	return list
-}
-
 // declarations returns what the sheet and the style attribute say of n, in
-// that order.
-func (s *sheet) declarations(n *html.Node) []decl {
-	var list []decl
+// that order, and what inexact rules say of it.
+func (s *sheet) declarations(n *html.Node) (list []decl, inexact [][]decl) {
 	for _, r := range s.rules {
 		if s.steps > maxSteps {
 			break
 		}
-		if s.matches(n, r.selector) {
+		switch {
+		case !s.matches(n, r.selector):
+		case r.selector.inexact:
+			inexact = append(inexact, r.decls)
+		default:
 			list = append(list, r.decls...)
+			s.steps += declSteps * len(r.decls)
 		}
 	}
-	return append(list, declarations(cleanCSS(attr(n, "style")))...)
+	list = append(list, declarations(cleanCSS(attr(n, "style")))...)
+	for _, more := range inexact { // each is judged with the others
+		s.steps += declSteps * (len(list) + len(more) + 5)
+	}
+	return list, inexact
 }
 
-// matches reports whether selector selects n.
-func (s *sheet) matches(n *html.Node, selector []compound) bool {
-	last := len(selector) - 1
-	s.steps++
-	if !selector[last].matches(n) {
-		return false
-	}
-	for n = n.Parent; last > 0 && n != nil; n = n.Parent {
-		s.steps++
-		if selector[last-1].matches(n) {
-			last--
+// cssString matches strings, and what must not be taken for the beginning of
+// one.
+var cssString = regexp.MustCompile(`(?s)/\*.*?(\*/|$)|\\.|"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'`)
+
+// maskStrings removes from the strings in css what would end a block.
+func maskStrings(css string) string {
+	return cssString.ReplaceAllStringFunc(css, func(s string) string {
+		if s[0] != '"' && s[0] != '\'' {
+			return s
 		}
-	}
-	return last == 0
+		return s[:1] + strings.NewReplacer("{", " ", "}", " ", ";", " ", "/*", " ", "*/", " ").Replace(s[1:len(s)-1]) + s[:1]
+	})
 }
 
-// matches reports whether c selects n.
-func (c compound) matches(n *html.Node) bool {
-	if c.tag != "" && c.tag != n.Data || c.id != "" && c.id != strings.ToLower(attr(n, "id")) {
-		return false
-	}
-	if len(c.classes) == 0 {
-		return true
-	}
-	classes := strings.Fields(strings.ToLower(attr(n, "class")))
-	return !slices.ContainsFunc(c.classes, func(class string) bool { return !slices.Contains(classes, class) })
+// masked is added to escaped punctuation, so that it does not count as such.
+const masked = 0x10FE00
+
+// unmask undoes what [cleanCSS] did to escaped punctuation.
+func unmask(s string) string {
+	return strings.Map(func(r rune) rune {
+		if masked <= r && r < masked+0x80 {
+			return r - masked
+		}
+		return r
+	}, s)
 }
 
 // cssComment and cssEscape match what [cleanCSS] removes.
@@ -180,16 +193,26 @@ var (
 	cssEscape  = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})\s?|\\(.)`)
 )
 
-// cleanCSS returns css in lower case, without comments and escapes.
+// cleanCSS returns css in lower case, without comments and escapes; escaped
+// punctuation is [masked].
 func cleanCSS(css string) string {
 	css = cssComment.ReplaceAllString(css, " ")
 	css = cssEscape.ReplaceAllStringFunc(css, func(escape string) string {
 		if code, err := strconv.ParseUint(strings.TrimSpace(escape[1:]), 16, 32); err == nil {
-			return string(rune(code))
+			return maskEscaped(rune(code))
 		}
-		return escape[1:]
+		r, _ := utf8.DecodeRuneInString(escape[1:])
+		return maskEscaped(r)
 	})
 	return strings.ToLower(css)
+}
+
+// maskEscaped returns an escaped character.
+func maskEscaped(r rune) string {
+	if r < 0x80 && r > ' ' && strings.ContainsRune(notInNames, r) {
+		r += masked
+	}
+	return string(r)
 }
 
 // declarations splits clean CSS into its declarations.

@@ -118,36 +118,72 @@ func lookupAttr(n *html.Node, name string) (string, bool) {
 // dropped are elements whose content is never shown by a mail program, or not
 // when it shows anything better.
 const dropped = " head title style script template iframe frame frameset noframes noembed object embed applet audio video canvas " +
-	"link meta base param datalist area map rp desc metadata defs symbol annotation annotation-xml "
+	"link meta base param select x-svg x-noscript datalist area map rp desc metadata defs symbol annotation annotation-xml "
 
 // pruner removes what cannot be seen.
 type pruner struct{ sheet *sheet }
 
 // prune removes from n what cannot be seen; l is how n looks.
 func (p pruner) prune(n *html.Node, l look) {
-	for c, next := n.FirstChild, (*html.Node)(nil); c != nil; c = next {
-		next = c.NextSibling
+	var hidden []*html.Node // removed at the end, as selectors ask for siblings
+	for c := range n.ChildNodes() {
 		visible := false
 		switch c.Type {
 		case html.TextNode:
-			visible = !l.hidesText()
+			visible = !l.hidesText() && !isClosed(n)
 		case html.ElementNode:
-			inner := l.of(c, p.sheet.declarations(c))
-			if visible = !inner.hidden && !isHidden(c); visible {
+			if inner := p.look(c, l); !inner.hidden && !isHidden(c) {
 				p.prune(c, inner)
+				visible = true
 			}
 		}
 		if !visible {
-			n.RemoveChild(c)
+			hidden = append(hidden, c)
 		}
 	}
+	for _, c := range hidden {
+		n.RemoveChild(c)
+	}
+}
+
+// look returns the look of n, a child of an element that looks like l. Rules
+// that are not exact only hide it.
+func (p pruner) look(n *html.Node, l look) look {
+	decls, inexact := p.sheet.declarations(n)
+	inner := l.of(n, decls)
+	if p.sheet.steps > maxSteps {
+		return inner
+	}
+	together := slices.Clip(decls)
+	for _, more := range inexact {
+		one := l.of(n, append(slices.Clip(decls), more...))
+		together = append(together, more...)
+		inner.hidden = inner.hidden || one.hidden || one.hidesText() && !inner.hidesText()
+	}
+	if inexact != nil {
+		inner.hidden = inner.hidden || l.of(n, together).hidden
+	}
+	return inner
 }
 
 // isHidden reports whether an element is hidden whatever its style.
 func isHidden(n *html.Node) bool {
-	_, hidden := lookupAttr(n, "hidden")
-	_, open := lookupAttr(n, "open")
-	return hidden || n.Data == "dialog" && !open ||
+	has := func(n *html.Node, name string) bool { _, ok := lookupAttr(n, name); return ok }
+	return has(n, "hidden") || has(n, "popover") || n.Data == "dialog" && !has(n, "open") ||
 		n.Data == "input" && strings.EqualFold(strings.TrimSpace(attr(n, "type")), "hidden") ||
+		isZero(attr(n, "width")) && isZero(attr(n, "height")) ||
+		n.Parent != nil && n.Parent.Data == "details" && !has(n.Parent, "open") && n.Data != "summary" ||
 		isOneOf(n.Data, dropped)
+}
+
+// isClosed reports whether text directly in n belongs to closed details.
+func isClosed(n *html.Node) bool {
+	_, open := lookupAttr(n, "open")
+	return n.Data == "details" && !open
+}
+
+// isZero reports whether the value of an old attribute is a size of nothing.
+func isZero(v string) bool {
+	size, ok := pixels(strings.TrimSpace(v))
+	return ok && size == 0
 }

@@ -2,7 +2,7 @@ package untrusted
 
 import (
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -14,12 +14,13 @@ type look struct {
 	hidden      bool   // the element shows nothing, whatever is in it
 	invisible   bool   // visibility
 	tiny        bool   // font-size
+	flat        bool   // line-height
 	color, back colour // of the text and behind it
 }
 
 // hidesText reports whether text that looks like l cannot be seen.
 func (l look) hidesText() bool {
-	return l.invisible || l.tiny || l.color.known && l.color.alpha < 0.05 || l.color.over(l.back).like(l.back)
+	return l.invisible || l.tiny || l.flat || l.color.known && l.color.alpha < 0.05 || l.color.over(l.back).like(l.back)
 }
 
 // of returns the look of n, a child of an element that looks like l, with
@@ -28,7 +29,7 @@ func (l look) hidesText() bool {
 func (l look) of(n *html.Node, decls []decl) look {
 	under := l.back
 	l = l.withAttributes(n)
-	image, clips, flat := false, false, false
+	image, clips, flat, current := false, false, isPixel(n), false
 	var back colour
 	var hasBack bool
 	for _, d := range decls {
@@ -42,14 +43,32 @@ func (l look) of(n *html.Node, decls []decl) look {
 		case "mso-hide":
 			l.hidden = l.hidden || v == "all"
 		case "opacity":
-			l.hidden = l.hidden || sized && size < 0.05
-		case "clip", "clip-path", "transform", "filter":
+			f, ok := factor(v)
+			l.hidden = l.hidden || ok && f < 0.05
+		case "zoom":
+			f, ok := factor(v)
+			l.hidden = l.hidden || ok && f < 0.05
+		case "scale":
+			l.hidden = l.hidden || vanishes("scale("+v+")")
+		case "translate":
+			l.hidden = l.hidden || vanishes("translate("+v+")")
+		case "rotate":
+			axis, angle, _ := strings.Cut(v, " ")
+			l.hidden = l.hidden || (axis == "x" || axis == "y") && edgeOn(angle)
+		case "transform":
+			l.hidden = l.hidden || vanishes(v)
+		case "clip", "clip-path", "filter":
 			l.hidden = l.hidden || nothing.MatchString(v)
 		case "max-height":
 			l.hidden = l.hidden || sized && size <= 1
-		case "text-indent", "left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top":
-			l.hidden = l.hidden || sized && (size <= -500 || size >= 5000)
-		case "height", "width":
+		case "text-indent", "left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top",
+			"inset", "inset-inline", "inset-block", "inset-inline-start", "inset-block-start", "inset-inline-end", "inset-block-end", "margin":
+			l.hidden = l.hidden || slices.ContainsFunc(fields(v), isOff) || isOff(v)
+		case "letter-spacing":
+			l.hidden = l.hidden || sized && size <= -6
+		case "line-height":
+			l.flat = sized && size == 0 && n.Data != "sub" && n.Data != "sup"
+		case "height", "width", "max-width", "inline-size", "block-size", "max-inline-size", "max-block-size":
 			flat = flat || sized && size <= 1
 		case "overflow", "overflow-x", "overflow-y":
 			clips = clips || v == "hidden" || v == "clip"
@@ -69,19 +88,32 @@ func (l look) of(n *html.Node, decls []decl) look {
 			if strings.Contains(v, "url(") || strings.Contains(v, "gradient(") {
 				image = true
 			}
+			current = strings.Contains(v, "currentcolor")
 			if c, ok := backColour(v); ok {
 				back, hasBack = c, true
 			}
 		}
 	}
 	switch {
+	case current && l.color.known:
+		l.back = l.color
 	case hasBack:
 		l.back = back.over(under)
 	case image: // of any colour
 		l.back = colour{}
 	}
-	l.hidden = l.hidden || flat && clips
+	l.hidden = l.hidden || flat && (clips || n.Data == "img")
 	return l
+}
+
+// isPixel reports whether n is an image of no size, by its attributes.
+func isPixel(n *html.Node) bool {
+	if n.Data != "img" {
+		return false
+	}
+	width, wide := pixels(attr(n, "width"))
+	height, high := pixels(attr(n, "height"))
+	return wide && width <= 1 || high && height <= 1
 }
 
 // withAttributes adds what the attributes of old HTML say, and that links are
@@ -104,9 +136,9 @@ func (l look) withAttributes(n *html.Node) look {
 	return l
 }
 
-// nothing matches values of clip, clip-path, transform and filter that leave
+// nothing matches values of clip, clip-path and filter that leave
 // nothing to see.
-var nothing = regexp.MustCompile(`rect\(([\s,]*[01](px)?){4}\s*\)|inset\((50|100)%|circle\(0|scale(x|y|3d)?\(0(\.0*)?[,)]|translate(x|y|3d)?\([^)]*-\d{4,}|opacity\(0(\.0*)?%?\)`)
+var nothing = regexp.MustCompile(`rect\(([\s,]*[01](px)?){4}\s*\)|inset\((50|100)%|circle\(0|opacity\(0(\.0*)?%?\)`)
 
 // fontSize finds the size in a font declaration.
 var fontSize = regexp.MustCompile(`(?:^|\s)(0|[\d.]+(?:px|pt|em|rem|%))(?:/|\s|$)`)
@@ -123,35 +155,4 @@ func isTiny(v string, inherited bool) bool {
 		return inherited
 	}
 	return false
-}
-
-// lengthForm matches a CSS number with its unit.
-var lengthForm = regexp.MustCompile(`^([+-]?[\d.]+)([a-z%]*)$`)
-
-// pixels returns roughly how many pixels a length is.
-func pixels(v string) (float64, bool) {
-	m := lengthForm.FindStringSubmatch(v)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(m[1], 64)
-	switch m[2] {
-	case "em", "rem", "pc":
-		n *= 16
-	case "ex", "ch":
-		n *= 8
-	case "%":
-		n *= 5 // of a width of 500; for a font-size it is enough that 0 is 0
-	case "vw", "vh":
-		n *= 10
-	case "pt":
-		n *= 4. / 3
-	case "in":
-		n *= 96
-	case "cm":
-		n *= 38
-	case "mm":
-		n *= 3.8
-	}
-	return n, err == nil
 }
