@@ -167,7 +167,7 @@ func furnished() *fake {
 				AttachmentsMaxFileNumber: 10, AttachmentsMaxFileSize: 1 << 20, AttachmentsMaxTotalSize: 2 << 20, UpdatedAt: noon,
 			},
 			agent: &inbox.Agent{ID: id2, WorkspaceID: here, Label: "Helpdesk", LLMModel: "rules/demo", SystemMessage: "Help.",
-				SkillsRepo: new("https://example.com/skills"), UpdatedAt: noon},
+				SkillsRepo: new("https://example.com/skills"), CreatedAt: noon, UpdatedAt: noon},
 			webhook: &inbox.Webhook{ID: id1, WorkspaceID: here, InboxID: new(inbox.ID(id2)), Status: inbox.Active, Label: "CRM", URL: "https://crm.example/hook?k=1",
 				Auth: inbox.AuthNone, SubscribedEvents: []string{"*"}, UpdatedAt: noon},
 			secret: &inbox.Secret{ID: id1, WorkspaceID: here, Name: "API_KEY", Description: new("of the CRM"), CreatedAt: noon, UpdatedAt: noon},

@@ -171,6 +171,16 @@ func TestTestOfAWebhookSwitchedOffIsAskedAnew(t *testing.T) {
 	l.wantWrites("TestWebhook")
 }
 
+// The model that agents_update may change meanwhile is not what an agent is
+// known by, and a yes does not depend on it.
+func TestAnAgentIsKnownByWhatCannotChange(t *testing.T) {
+	l := newLab(t)
+	state := l.ask("agents_delete", deleteInbox)
+	l.things.agent.LLMModel = "rules/other"
+	l.answer("agents_delete", deleteInbox, state, sayYes)
+	l.wantWrites("DeleteAgent")
+}
+
 // A yes counts for who the person is when it arrives, past all caches (design
 // §7.4): refused, nothing is executed and the yes is not spent.
 func TestJudgedAgainPastAllCaches(t *testing.T) {

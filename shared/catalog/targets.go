@@ -44,7 +44,7 @@ func emailTarget(e inbox.Email) confirm.Target {
 func agentTarget(a inbox.Agent) confirm.Target {
 	return confirm.Target{
 		Kind: confirm.Text{EN: "Agent", PT: "Agente"}, ID: string(a.ID), Label: a.Label,
-		Facts: []confirm.Fact{fact("Model", "Modelo", a.LLMModel)},
+		Facts: []confirm.Fact{fact("Created", "Criado em", minute(a.CreatedAt))},
 	}
 }
 
