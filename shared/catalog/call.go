@@ -133,10 +133,9 @@ func (c *Catalog) failure(ctx context.Context, t *Tool, err error, after string)
 		return nil, err
 	}
 	_, begun := errors.AsType[begunError](err)
+	err = t.timeout(err)
 	e, ok := errors.AsType[*inbox.Error](err)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded): // whatever it was taken for on its way
-		e = &inbox.Error{Code: CodeTimeout, Message: "This took too long and was given up; " + t.undone(begun, "Try again, or ask for less."), Err: err}
 	case !ok:
 		e = &inbox.Error{Code: CodeInternal, Message: "Something broke here; " + t.undone(begun, "Try again later."), Err: err}
 	case !t.Hints.ReadOnly && !begun && !strings.Contains(strings.ToLower(e.Message), "nothing was"):
@@ -149,6 +148,16 @@ func (c *Catalog) failure(ctx context.Context, t *Tool, err error, after string)
 		e = &inbox.Error{Code: e.Code, Field: e.Field, Message: e.Message + " " + after}
 	}
 	return toolError(e), nil
+}
+
+// timeout is err, told as [CodeTimeout] when time was over, whatever that was
+// taken for on its way.
+func (t *Tool) timeout(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	_, begun := errors.AsType[begunError](err)
+	return &inbox.Error{Code: CodeTimeout, Message: "This took too long and was given up; " + t.undone(begun, "Try again, or ask for less."), Err: err}
 }
 
 // undone says what a failed call left, and what to do about it.

@@ -328,7 +328,8 @@ func TestRead_R3_and_R18(t *testing.T) {
 		t.Errorf("not found: %v", err)
 	}
 	f.err = context.DeadlineExceeded
-	if _, err = c.Read(t.Context(), owner, "models_list", nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("broken machinery: %v", err)
+	if _, err = c.Read(t.Context(), owner, "models_list", nil); inbox.CodeOf(err) != CodeTimeout || !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.HasPrefix(err.Error(), "timeout: This took too long and was given up; nothing was returned.") {
+		t.Errorf("time was over: %v", err)
 	}
 }

@@ -156,7 +156,8 @@ func (c *Catalog) May(caller *access.Caller, name string) bool {
 
 // Read runs the named read-only tool for the caller, who may run it, and
 // returns its JSON. It is how resources are read: there is no second path to
-// the data (R3, R18). Errors are [*inbox.Error]s, or broken machinery.
+// the data (R3, R18). Errors are [*inbox.Error]s, also when time is over, or
+// broken machinery.
 func (c *Catalog) Read(ctx context.Context, caller *access.Caller, name string, args map[string]string) (jsontext.Value, error) {
 	t, ok := c.byName[name]
 	if !ok || !t.Hints.ReadOnly || !t.may(caller) {
@@ -173,7 +174,7 @@ func (c *Catalog) Read(ctx context.Context, caller *access.Caller, name string, 
 	if err == nil && 2*len(out.JSON) > maxResult {
 		return nil, t.tooLarge()
 	}
-	return out.JSON, err
+	return out.JSON, t.timeout(err)
 }
 
 // Methods are tools/list and tools/call.
