@@ -262,11 +262,10 @@ func manyFonts(n int) string {
 }
 
 func FuzzHTMLToText(f *testing.F) {
-	for _, src := range hiding {
-		f.Add(src)
-	}
-	for _, src := range showing {
-		f.Add(src)
+	for _, sources := range []map[string]string{hiding, showing, tricks, ordinary} {
+		for _, src := range sources {
+			f.Add(src)
+		}
 	}
 	f.Add("<p>a<table><tr><td>b<svg><style><b>c</style></svg><select><option>d<textarea></p>" + tags("e"))
 	f.Fuzz(func(t *testing.T, src string) {

@@ -62,8 +62,10 @@ func (l look) of(n *html.Node, decls []decl) look {
 		case "max-height":
 			l.hidden = l.hidden || sized && size <= 1
 		case "text-indent", "left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top",
-			"inset", "inset-inline", "inset-block", "inset-inline-start", "inset-block-start", "inset-inline-end", "inset-block-end", "margin":
-			l.hidden = l.hidden || slices.ContainsFunc(fields(v), isOff) || isOff(v)
+			"inset-inline-start", "inset-block-start", "inset-inline-end", "inset-block-end":
+			l.hidden = l.hidden || sized && isFar(size)
+		case "inset", "inset-inline", "inset-block", "margin":
+			l.hidden = l.hidden || sized && isFar(size) || slices.ContainsFunc(fields(v), isOff)
 		case "letter-spacing":
 			l.hidden = l.hidden || sized && size <= -6
 		case "line-height":

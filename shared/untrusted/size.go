@@ -82,8 +82,11 @@ func factor(v string) (float64, bool) {
 // isOff reports whether a length moves what it is said of off the page.
 func isOff(v string) bool {
 	n, ok := pixels(v)
-	return ok && (n <= -500 || n >= 5000)
+	return ok && isFar(n)
 }
+
+// isFar reports whether so many pixels lead off the page.
+func isFar(n float64) bool { return n <= -500 || n >= 5000 }
 
 // fields splits the values of a property or the arguments of a function.
 func fields(v string) []string {
