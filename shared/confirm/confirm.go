@@ -103,8 +103,9 @@ type Action interface {
 	// not exist: nobody is asked about what cannot be.
 	Question(ctx context.Context) (*Question, error)
 	// Execute carries the action out. It runs at most once for a yes. It must
-	// write its effect on the condition that the targets still have the versions
-	// in g, and return an error that wraps [ErrChanged] when they do not.
+	// write its effect on the condition that the targets still are as the latest
+	// Question found them, and return an error that wraps [ErrChanged] when they
+	// are not.
 	Execute(ctx context.Context, g Grant) error
 }
 
@@ -113,9 +114,6 @@ type Grant struct {
 	// ID names the confirmation: in the audit, and as the id of a job that
 	// outlives the call.
 	ID string
-	// Question is what the person agreed to, with the targets' versions at the
-	// time it was compared with what they had been shown.
-	Question *Question
 }
 
 // ErrChanged is what an [Action]'s Execute returns, wrapped or not, when it
@@ -200,7 +198,7 @@ func (c *Confirmer) execute(ctx context.Context, p pending, st state) (Decision,
 	if !st.shows(q) {
 		return c.askAbout(ctx, p, q, ReasonChanged), nil
 	}
-	err = p.Execute(ctx, Grant{ID: st.ID, Question: q})
+	err = p.Execute(ctx, Grant{ID: st.ID})
 	d := Decision{Outcome: Confirmed, ID: st.ID}
 	if errors.Is(err, ErrChanged) {
 		d, err = c.ask(ctx, p, ReasonChanged)

@@ -1,8 +1,6 @@
 package confirm
 
 import (
-	"time"
-
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -19,8 +17,6 @@ type Decision struct {
 	Message string
 	// Reason says why the person is asked, for the log.
 	Reason Reason
-	// UsedAt is when a Replayed confirmation was used.
-	UsedAt time.Time
 	// Cause is what broke, for the log only.
 	Cause error
 }
@@ -69,7 +65,7 @@ func replayed(st state, e entry) Decision {
 		text = textReplayedNo
 	}
 	return Decision{
-		Outcome: Replayed, ID: st.ID, UsedAt: e.At,
+		Outcome: Replayed, ID: st.ID,
 		Message: text.format(st.Language, e.At.UTC().Format("2006-01-02 15:04:05 UTC")),
 	}
 }

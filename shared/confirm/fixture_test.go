@@ -175,7 +175,7 @@ func newDeletion() *deletion {
 		Language: English,
 		Action:   Text{EN: "Delete this inbox for good.", PT: "Excluir esta inbox em definitivo."},
 		Targets: []Target{{
-			Kind: Text{EN: "Inbox", PT: "Inbox"}, ID: "0197-inbox", Label: "Support", Version: 7,
+			Kind: Text{EN: "Inbox", PT: "Inbox"}, ID: "0197-inbox", Label: "Support",
 			Facts: []Fact{{Name: Text{EN: "Address", PT: "Endereço"}, Value: "support@acme.example"}},
 		}},
 		Cascades: []Cascade{

@@ -123,7 +123,7 @@ func (m *model) changeWorld() {
 	case 3:
 		q.Cascades[0].Count = m.Int64N(2)
 	case 4:
-		q.Cascades[1].Count, t.Version = m.Int64N(100), m.Int64() // void nothing
+		q.Cascades[1].Count = m.Int64N(100) // voids nothing
 	case 5:
 		m.world.gone = m.IntN(3) == 0
 	case 6:

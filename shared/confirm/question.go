@@ -41,9 +41,6 @@ type Target struct {
 	// Facts are what identifies the record whatever its label says: address,
 	// host, sender and subject. URLs are shown as their host.
 	Facts []Fact
-	// Version is what the effect is conditioned on; it is neither shown nor
-	// compared, because counters may move it.
-	Version int64
 }
 
 // Fact is one immutable property of a [Target].
