@@ -166,6 +166,14 @@ func (a answer) yes(tool string, args object) object {
 		"inputResponses": object{"confirm": object{"action": "accept", "content": object{"confirm": true}}}}
 }
 
+// confirmed calls a destructive tool and says yes: it must succeed.
+func (c client) confirmed(t *testing.T, tool string, args object) {
+	t.Helper()
+	if a := c.callWith(t, c.call(t, tool, args).yes(tool, args)); a.failed || a.asks || a.Result == nil {
+		t.Fatalf("%s %v: HTTP %d %s", tool, args, a.status, a.body)
+	}
+}
+
 // get calls a tool that must succeed.
 func (c client) get(t *testing.T, tool string, args object) object {
 	t.Helper()

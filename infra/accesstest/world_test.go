@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/actions"
@@ -18,8 +20,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
-
-	"golang.org/x/time/rate"
+	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 const (
@@ -56,18 +57,19 @@ func newWorldLimited(t *testing.T, limit access.RateLimit) *world {
 		t.Fatal(err)
 	}
 	w.directory = access.NewDirectory(w.table)
+	sender := webhooks.New(webhooks.Options{AllowLoopback: true, Now: w.clock.now})
 	records := inboxstore.New(inboxstore.Options{
-		Table: w.table, Blobs: blobs, Links: link, Now: w.clock.now, Log: log,
+		Table: w.table, Blobs: blobs, Links: link, CheckURL: sender.CheckURL, Now: w.clock.now, Log: log,
 		Keys: func(context.Context) ([][]byte, error) { return [][]byte{make([]byte, 32)}, nil },
 	})
-	w.service = actions.New(actions.Options{DB: records, Blobs: blobs, Log: log, Now: w.clock.now})
+	w.service = actions.New(actions.Options{DB: records, Blobs: blobs, Sender: sender, Log: log, Now: w.clock.now})
 	seeder := demo.Seeder{Directory: w.directory, DB: records, Log: log, Now: w.clock.now()}
 	if err := seeder.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.aurora, w.bosque = w.workspaceOf(t, demo.Owner), w.workspaceOf(t, demo.Other)
 	w.options = server.Options{
-		Service: w.service, Organization: w.directory.Organization, AuditKey: make([]byte, 32),
+		Service: w.service, Organization: w.directory.Organization, AuditKey: make([]byte, 32), CheckURL: sender.CheckURL,
 		AllowOrigin: func(origin string) bool { return origin == page }, Now: w.clock.now, Log: log,
 	}
 	w.handler = w.instance(t, limit)
