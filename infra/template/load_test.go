@@ -39,13 +39,16 @@ var functions = append([]string{"Router"}, families...)
 // "ReadOnly=1"; the others have their defaults.
 func load(t *testing.T, parameters ...string) map[string]resource {
 	t.Helper()
-	return evaluate(t, document(t, cmp.Or(os.Getenv("TEMPLATE"), "../../template.yaml")), parameters)
+	return evaluate(t, document(t, path()), parameters)
 }
 
+// path is the template's.
+func path() string { return cmp.Or(os.Getenv("TEMPLATE"), "../../template.yaml") }
+
 // document reads a template as it stands.
-func document(t *testing.T, path string) object {
+func document(t *testing.T, file string) object {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
