@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -55,10 +56,12 @@ func (f *Function) newLambdaClient() *lambda.Client {
 // maxIdle is how long a connection may rest and still be used.
 const maxIdle = 20 * time.Second
 
-// thawing is a transport for a process that is frozen between requests. What
-// it holds of connections may be dead after that without its knowing: its own
-// clock stood still, and a call over one of them would be lost, which must not
-// be repeated. So after a rest, by the wall clock, it opens a new one.
+// thawing is a transport for calls that are made once, in a process that is
+// frozen between requests. It sees to it that they are not lost for nothing.
+//
+// What it holds of connections may be dead after a rest without its knowing,
+// since its own clock stood still meanwhile. So after a rest, by the wall
+// clock, it opens a new one.
 type thawing struct {
 	next *http.Transport
 	now  func() time.Time
@@ -68,20 +71,29 @@ type thawing struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *thawing) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.rested() {
-		t.next.CloseIdleConnections()
+	t.use()
+	defer t.use()
+	if r.Body != nil {
+		r = r.WithContext(r.Context()) // a copy
+		r.Body = onlyReads{r.Body}
 	}
-	defer t.rested()
 	return t.next.RoundTrip(r)
 }
 
-// rested notes that connections are used now, and reports whether that is the
-// first time for too long.
-func (t *thawing) rested() bool {
-	now := t.now().Round(0)
+// use notes that connections are used now, and closes those that rested for too
+// long.
+func (t *thawing) use() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	age := now.Sub(t.used)
+	now := t.now().Round(0)
+	if age := now.Sub(t.used); age < 0 || age > maxIdle {
+		t.next.CloseIdleConnections()
+	}
 	t.used = now
-	return age < 0 || age > maxIdle
 }
+
+// onlyReads hides the WriteTo of a body that smithy-go made. When the answer
+// begins, smithy-go closes the body, and WriteTo fails from then on. net/http
+// may be about to look whether there is more of the body, and where that fails
+// it closes the connection, under the answer that is being read.
+type onlyReads struct{ io.ReadCloser }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -44,5 +45,45 @@ func TestThawing(t *testing.T) {
 			t.Errorf("after %v: from %s, before from %s", step.rest, from, last)
 		}
 		last = from
+	}
+}
+
+// closedBody is what smithy-go makes of a request's body, once the answer has
+// begun: it can be read to its end, but not written.
+type closedBody struct{ *strings.Reader }
+
+func (closedBody) Close() error                     { return nil }
+func (closedBody) WriteTo(io.Writer) (int64, error) { return 0, io.EOF }
+
+// TestThawing_bodies: a body that was closed early does not cost the answer,
+// nor the connection.
+func TestThawing_bodies(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, r.RemoteAddr)
+	}))
+	defer server.Close()
+	transport := &thawing{next: &http.Transport{}, now: time.Now}
+	defer transport.next.CloseIdleConnections()
+	from := map[string]bool{}
+	for range 10 {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, closedBody{strings.NewReader(strings.Repeat("x", 10_000))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = 10_000
+		resp, err := transport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		from[string(text)] = true
+	}
+	if len(from) != 1 {
+		t.Errorf("%d connections for calls one after the other", len(from))
 	}
 }
