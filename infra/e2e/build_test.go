@@ -2,8 +2,10 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 )
 
 // rie is the emulator's command, in the module infra/rie.
@@ -34,4 +36,14 @@ func buildFunction(name, path string, env ...string) error {
 		return fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	return nil
+}
+
+// megabytes is the size of a file.
+func megabytes(t *testing.T, path string) float64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(info.Size()) / 1e6
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -35,8 +37,9 @@ type emulator struct {
 
 // startEmulator starts an instance. The environment is all that it has.
 func startEmulator(dir, name string, timeout time.Duration, env map[string]string) (*emulator, error) {
-	ports, err := freePorts(2)
-	if err != nil {
+	address, err1 := freeAddress()
+	runtime, err2 := freeAddress()
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	out, err := os.CreateTemp(dir, name+"-*.log")
@@ -44,9 +47,9 @@ func startEmulator(dir, name string, timeout time.Duration, env map[string]strin
 		return nil, err
 	}
 	defer out.Close()
-	e := &emulator{name: name, output: out.Name(), url: "http://" + ports[0] + "/2015-03-31/functions/function/invocations"}
+	e := &emulator{name: name, output: out.Name(), url: "http://" + address + "/2015-03-31/functions/function/invocations"}
 	e.cmd = exec.Command(filepath.Join(dir, "rie"), "--log-level", "error",
-		"--runtime-interface-emulator-address", ports[0], "--runtime-api-address", ports[1], filepath.Join(dir, name, "bootstrap"))
+		"--runtime-interface-emulator-address", address, "--runtime-api-address", runtime, filepath.Join(dir, name, "bootstrap"))
 	e.cmd.Stdout, e.cmd.Stderr = out, out
 	e.cmd.Env = []string{
 		"AWS_LAMBDA_FUNCTION_NAME=" + name, "AWS_LAMBDA_FUNCTION_TIMEOUT=" + strconv.Itoa(int(timeout.Seconds())),
@@ -59,17 +62,25 @@ func startEmulator(dir, name string, timeout time.Duration, env map[string]strin
 	return e, e.cmd.Start()
 }
 
-// freePorts finds addresses on loopback that nobody listens at.
-func freePorts(n int) (addresses []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+// nextPort is the port to try next. It lies below those that the system gives
+// to connections, one of which could take it before the emulator does.
+var nextPort = func() *atomic.Int64 {
+	n := new(atomic.Int64)
+	n.Store(10_000 + rand.Int64N(20_000))
+	return n
+}()
+
+// freeAddress is an address on loopback that nobody listens at, and that is not
+// returned again.
+func freeAddress() (string, error) {
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", nextPort.Add(1)))
 		if err != nil {
-			return nil, err
+			continue
 		}
-		defer l.Close()
-		addresses = append(addresses, l.Addr().String())
+		return l.Addr().String(), l.Close()
 	}
-	return addresses, nil
+	return "", errors.New("no port is free")
 }
 
 // Close ends the instance. The function ends when its Runtime API does.
@@ -82,6 +93,9 @@ func (e *emulator) Close() {
 func (e *emulator) invoke(ctx context.Context, event []byte) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	// A call that its caller gave up goes on, and the next one waits for it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 40*time.Second)
+	defer cancel()
 	resp, err := e.post(ctx, event)
 	if err != nil {
 		return nil, err
