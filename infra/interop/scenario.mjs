@@ -1,0 +1,136 @@
+// What every JavaScript client is tried with: it lists, pages, reads, gets,
+// completes and calls, and the results are those of expected.json. A client
+// that cannot do a part of it leaves the method out of what open returns.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+export const expected = JSON.parse(readFileSync(new URL('expected.json', import.meta.url)));
+export const url = need('MCP_URL');
+export const token = need('MCP_TOKEN');
+
+function need(name) {
+  if (!process.env[name]) throw new Error(`${name} is not set: run make interop`);
+  return process.env[name];
+}
+
+// What the person at the client answers to a form.
+export const answers = {
+  yes: { action: 'accept', content: { [expected.delete.key]: true } },
+  no: { action: 'accept', content: { [expected.delete.key]: false } },
+  decline: { action: 'decline' },
+  cancel: { action: 'cancel' },
+};
+
+const names = (items) => items.map((item) => item.name);
+const json = (result) => JSON.parse(result.content[0].text);
+const emails = (client, args) => client.callTool({ name: 'emails_list', arguments: args }).then(json);
+const read = async (client, uri) => JSON.parse((await client.readResource({ uri })).contents[0].text);
+// code expects an error of that code, where the client shows codes at all.
+const code = (client, value) => (error) => {
+  if (!client.hidesCodes) assert.equal(error.code, value);
+  return true;
+};
+
+// scenario tries the client that open returns. person.answer is the answer
+// that its form gives, person.asked is where it puts the questions it showed.
+export function scenario(title, era, open) {
+  test(title, async (t) => {
+    const person = { answer: undefined, asked: [] };
+    const client = await open(person);
+    const notFound = client.notFound ?? expected.codes.notFound[era];
+    t.after(() => client.close?.());
+    const step = (name, run) => t.test(name, run);
+
+    await step('connects', () => {
+      assert.equal(client.version, expected.server[era]);
+      assert.equal(client.server, expected.server.name);
+    });
+    await step('lists', async () => {
+      const { tools } = await client.listTools();
+      assert.deepEqual(names(tools), expected.tools);
+      assert.deepEqual(names(tools.filter((tool) => tool.annotations.destructiveHint)), expected.destructive);
+      assert.deepEqual((await client.listResources()).resources.map((r) => r.uri), expected.resources);
+      assert.deepEqual((await client.listResourceTemplates()).resourceTemplates.map((r) => r.uriTemplate), expected.templates);
+      assert.deepEqual(names((await client.listPrompts()).prompts), expected.prompts);
+    });
+    await step('pages', async () => {
+      const subjects = [];
+      let cursor;
+      do {
+        const page = await emails(client, { limit: expected.page, ...(cursor && { cursor }) });
+        assert.ok(page.data.length <= expected.page);
+        subjects.push(...page.data.map((email) => email.subject));
+        cursor = page.next_cursor;
+      } while (cursor);
+      assert.deepEqual(subjects, expected.emails);
+    });
+    await step('reads', async () => {
+      const [email] = (await emails(client, { limit: 1 })).data;
+      assert.equal((await read(client, `kobana://inbox/emails/${email.id}`)).subject, expected.emails[0]);
+      assert.equal((await read(client, 'kobana://inbox/usage')).total.emails, expected.usage.emails);
+      await assert.rejects(client.readResource({ uri: 'kobana://inbox/no-such' }), code(client, notFound));
+    });
+    await step('gets', async () => {
+      const inboxes = json(await client.callTool({ name: 'inboxes_list', arguments: {} })).data;
+      const { id } = inboxes.find((inbox) => inbox.label === expected.overview.inbox);
+      const { messages } = await client.getPrompt({ name: 'inbox_overview', arguments: { inbox_id: id } });
+      assert.equal(messages[0].role, 'user');
+      for (const text of [id, ...expected.overview.mentions]) assert.ok(messages[0].content.text.includes(text), text);
+      await assert.rejects(client.getPrompt({ name: 'inbox_overview', arguments: {} }), code(client, -32602));
+    });
+    if (client.complete) {
+      await step('completes', async () => {
+        const newest = (await emails(client, {})).data.map((email) => email.id);
+        const ids = await client.complete({ ref: { type: 'ref/resource', uri: 'kobana://inbox/emails/{id}' }, argument: { name: 'id', value: '' } });
+        assert.deepEqual(ids.completion.values, newest);
+        const months = await client.complete({ ref: { type: 'ref/prompt', name: 'usage_report' }, argument: { name: 'month', value: '' } });
+        assert.equal(months.completion.values.length, 12);
+        assert.equal(months.completion.values[0], new Date().toISOString().slice(0, 7));
+      });
+    }
+    await step('calls', async () => {
+      const bad = await client.callTool({ name: 'emails_list', arguments: { limit: 0 } });
+      assert.equal(bad.isError, true);
+      assert.match(bad.content[0].text, /^invalid_arguments: /);
+    });
+    await step('asks before it deletes', () => deletes(client, era, person, notFound));
+  });
+}
+
+async function deletes(client, era, person, notFound) {
+  const { id } = (await emails(client, {})).data.find((email) => email.subject === expected.delete.subject);
+  const uri = `kobana://inbox/emails/${id}`;
+  const destroy = async (answer) => {
+    person.answer = answer;
+    person.asked = [];
+    return client.callTool({ name: 'emails_delete', arguments: { id } });
+  };
+  if (era === 'legacy') {
+    const refused = await destroy('yes');
+    assert.equal(refused.isError, true);
+    assert.match(refused.content[0].text, /^confirmation_required: /);
+    assert.deepEqual(person.asked, []);
+    assert.equal((await read(client, uri)).id, id);
+    return;
+  }
+  if (!client.asks) {
+    await assert.rejects(destroy('yes'), code(client, expected.codes.noForm));
+    assert.equal((await read(client, uri)).id, id);
+    return;
+  }
+  for (const answer of ['no', 'decline', 'cancel']) {
+    const declined = await destroy(answer);
+    assert.equal(declined.isError, true, answer);
+    assert.match(declined.content[0].text, /^user_declined: /, answer);
+    assert.equal(person.asked.length, 1, answer);
+    assert.ok(person.asked[0].includes(expected.delete.subject), person.asked[0]);
+    assert.equal((await read(client, uri)).id, id);
+  }
+  const done = await destroy('yes');
+  assert.ok(!done.isError, done.content[0].text);
+  assert.equal(person.asked.length, 1);
+  await assert.rejects(client.readResource({ uri }), code(client, notFound));
+  const left = (await emails(client, {})).data.map((email) => email.subject);
+  assert.deepEqual(left, expected.emails.filter((subject) => subject !== expected.delete.subject));
+}
