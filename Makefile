@@ -74,22 +74,22 @@ test-oidc: ## Sign in as a client does, from nothing but the MCP URL (needs Node
 	node --test infra/oidc/oidc.test.mjs
 
 VENV = build/venv
-$(VENV): infra/template/requirements.txt
+$(VENV)/installed: infra/template/requirements.txt
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet -r infra/template/requirements.txt
-	@touch $(VENV)
+	@touch $@
 
 .PHONY: validate
-validate: $(VENV) ## Check the deployment template: sam, cfn-lint, sam build (needs Python 3).
+validate: $(VENV)/installed ## Check the deployment template: sam, cfn-lint, sam build (needs Python 3).
 	PATH="$(abspath $(VENV))/bin:$$PATH" infra/template/validate.sh
 
 .PHONY: sam-local
-sam-local: $(VENV) ## Run the functions in containers, by sam local (needs Python 3, Node.js, a container engine).
+sam-local: $(VENV)/installed ## Run the functions in containers, by sam local (needs Python 3, Node.js, a container engine).
 	cd infra/dynalite && npm ci
 	PATH="$(abspath $(VENV))/bin:$$PATH" infra/samlocal/run.sh
 
 .PHONY: test-sam-local
-test-sam-local: $(VENV) ## Send each method of both eras through sam local (needs what sam-local does).
+test-sam-local: $(VENV)/installed ## Send each method of both eras through sam local (needs what sam-local does).
 	cd infra/dynalite && npm ci
 	PATH="$(abspath $(VENV))/bin:$$PATH" infra/samlocal/check.sh
 

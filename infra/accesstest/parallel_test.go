@@ -51,11 +51,12 @@ func TestAlternatingPeople(t *testing.T) {
 			requests = append(requests, r)
 		}
 	}
+	const workers = 4
 	var group sync.WaitGroup
-	for worker := range 8 {
+	for worker := range workers {
 		group.Go(func() {
 			for n := range requests {
-				r := requests[(n*7+worker*len(requests)/8)%len(requests)] // each in another order
+				r := requests[(n*7+worker*len(requests)/workers)%len(requests)] // each in another order
 				if got := stable(r.client.send(t, r.method, r.params)); got != r.want {
 					t.Errorf("%s %v in parallel: %s\nalone: %s", r.method, r.params, got, r.want)
 				}

@@ -272,7 +272,7 @@ func TestBanner(t *testing.T) {
 		"curl -sS " + mcp + " -H 'Authorization: Bearer demo-owner' -H 'Content-Type: application/json' -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"}'\n",
 		"claude mcp add --transport http kobana-inbox " + mcp + " --header \"Authorization: Bearer demo-owner\"\n",
 		"code --add-mcp '{\"name\":\"kobana-inbox\",\"type\":\"http\",\"url\":\"" + mcp + "\",\"headers\":{\"Authorization\":\"Bearer demo-owner\"}}'\n",
-		"npx @modelcontextprotocol/inspector --cli --server-url " + mcp + " --transport http --header \"Authorization: Bearer demo-owner\" --method resources/list\n",
+		"npx @modelcontextprotocol/inspector@latest --cli --server-url " + mcp + " --transport http --header \"Authorization: Bearer demo-owner\" --method resources/list\n",
 	} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("%q is not in\n%s", line, &b)

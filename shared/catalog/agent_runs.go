@@ -65,11 +65,11 @@ type output struct {
 
 // agentRun shows a run with at most so many characters of its output.
 func (c *Call) agentRun(r inbox.AgentRun, most int) agentRun {
-	r.Error = maybe(r.Error, untrusted.Text)
+	r.Error = maybe(r.Error, text)
 	v := agentRun{AgentRun: r}
 	if r.Output != nil {
-		text, truncated := cut(untrusted.Text(*r.Output), most)
-		v.Output = &output{Text: c.mark(text), Truncated: truncated, Untrusted: true}
+		shown, truncated := cut(untrusted.Text(*r.Output), most)
+		v.Output = &output{Text: c.mark(shown), Truncated: truncated, Untrusted: true}
 	}
 	return v
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
-	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
 
 func workflowRunTools() []Tool {
@@ -40,7 +39,7 @@ func workflowRunTools() []Tool {
 func cleanWorkflowRun(r inbox.WorkflowRun) inbox.WorkflowRun {
 	steps := make([]inbox.Step, 0, len(r.Steps))
 	for _, s := range r.Steps {
-		s.Result = maybe(s.Result, untrusted.Text)
+		s.Result = maybe(s.Result, text)
 		steps = append(steps, s)
 	}
 	r.Steps = steps
