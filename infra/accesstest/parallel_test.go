@@ -1,10 +1,13 @@
 package accesstest
 
 import (
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/time/rate"
 
 	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -21,9 +24,10 @@ type request struct {
 	want   string
 }
 
-// TestAlternatingPeople: two people, with tokens that may write and that may
-// not, and one with two workspaces, take turns on one warm process; each sees
-// what they see alone.
+// TestAlternatingPeople: people of two organizations, with tokens that may write
+// and that may not, one with two workspaces, and one by another's name at
+// another issuer take turns on one warm process; each sees what they see where
+// they are alone.
 func TestAlternatingPeople(t *testing.T) {
 	w := newWalk(t)
 	both := person("both")
@@ -40,23 +44,24 @@ func TestAlternatingPeople(t *testing.T) {
 		"both, Aurora": inBoth.inWorkspace(string(w.aurora)),
 		"both, Bosque": inBoth.inWorkspace(string(w.bosque)),
 		"nobody":       w.as(w.token(t, person("nobody"), all, nil)),
+		"owner's name": w.as(w.token(t, access.Person{Issuer: otherIssuer, Subject: demo.Owner.Subject}, all, nil)),
 		"no token":     w.as(""),
 	} {
 		from := w.theirs
 		if strings.HasSuffix(who, "stranger") || strings.HasSuffix(who, "Bosque") {
 			from = w.mine
 		}
+		alone := w.instance(t, access.RateLimit{PerSecond: rate.Inf})
 		for _, r := range answersOf(c, from) {
-			r.want = stable(r.client.send(t, r.method, r.params))
+			r.want = stable(r.client.at(alone).send(t, r.method, r.params))
 			requests = append(requests, r)
 		}
 	}
-	const workers = 4
 	var group sync.WaitGroup
-	for worker := range workers {
+	for worker := range 4 {
 		group.Go(func() {
-			for n := range requests {
-				r := requests[(n*7+worker*len(requests)/workers)%len(requests)] // each in another order
+			for _, n := range rand.New(rand.NewPCG(uint64(worker), 0)).Perm(len(requests)) {
+				r := requests[n]
 				if got := stable(r.client.send(t, r.method, r.params)); got != r.want {
 					t.Errorf("%s %v in parallel: %s\nalone: %s", r.method, r.params, got, r.want)
 				}
