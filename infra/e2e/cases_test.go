@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -117,8 +116,8 @@ func TestCase7(t *testing.T) {
 	c.result(t, "server/discover", nil)
 	for name, method := range map[string]string{"router": "server/discover", "tools": "tools/call"} {
 		e := l.instances[name]
-		e.signal(t, syscall.SIGSTOP)
-		t.Cleanup(func() { e.signal(t, syscall.SIGCONT) })
+		e.signal(t, "STOP")
+		t.Cleanup(func() { e.signal(t, "CONT") })
 		var request, metrics object
 		waitFor(t, func() bool { // for the emulator to pass it on
 			for _, line := range e.lines(t) {

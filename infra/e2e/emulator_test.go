@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -147,11 +146,11 @@ func (e *emulator) process(t *testing.T) int {
 	return 0
 }
 
-// signal sends the function's process a signal.
-func (e *emulator) signal(t *testing.T, s syscall.Signal) {
+// signal sends the function's process a signal: STOP, CONT or KILL.
+func (e *emulator) signal(t *testing.T, name string) {
 	t.Helper()
-	if err := syscall.Kill(e.process(t), s); err != nil {
-		t.Fatal(err)
+	if out, err := exec.Command("kill", "-"+name, strconv.Itoa(e.process(t))).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 

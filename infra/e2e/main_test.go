@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// use returns the stack that all tests use, or skips the test.
+// use returns the stack that all tests use, or skips the test. When the test
+// fails it is told what the functions logged as errors.
 func use(t *testing.T) *Stack {
 	t.Helper()
 	if os.Getenv("E2E") != "1" {
@@ -41,5 +42,10 @@ func use(t *testing.T) *Stack {
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			shared.stack.tellErrors(t)
+		}
+	})
 	return shared.stack
 }

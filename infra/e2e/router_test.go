@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
@@ -106,7 +105,7 @@ func TestRouter_family_ended(t *testing.T) {
 	c := s.owner(t)
 	l := s.with(t)
 	c.at(l).result(t, "tools/list", nil)
-	l.instances["tools"].signal(t, syscall.SIGKILL)
+	l.instances["tools"].signal(t, "KILL")
 	a := c.at(l).send(t, "tools/list", nil)
 	if a.StatusCode != http.StatusBadGateway && a.StatusCode != http.StatusOK || string(a.ID) != `"e2e"` {
 		t.Errorf("HTTP %d %s", a.StatusCode, a.body)

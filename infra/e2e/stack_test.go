@@ -133,6 +133,19 @@ func (s *Stack) Close() {
 	os.RemoveAll(s.dir)
 }
 
+// tellErrors tells what the functions logged as errors, since the beginning.
+func (s *Stack) tellErrors(t *testing.T) {
+	for _, l := range s.lanes {
+		for _, e := range l.instances {
+			for _, line := range e.lines(t) {
+				if strings.Contains(line, `"level":"ERROR"`) {
+					t.Log(line)
+				}
+			}
+		}
+	}
+}
+
 // start starts an instance of a function, its environment changed as said.
 func (s *Stack) start(name string, changes ...string) (*emulator, error) {
 	env := maps.Clone(s.env)
