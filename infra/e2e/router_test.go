@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"strings"
@@ -20,9 +21,11 @@ func (s *Stack) broken(t *testing.T, f func(n int64, call func() ([]byte, error)
 	return l, calls
 }
 
-// create is a call that has an effect, and asks nobody.
-func create(label string) object {
-	return object{"name": "inboxes_create", "arguments": object{"label": label}}
+// create is a call that has an effect, and asks nobody: an inbox with a label
+// that no other has.
+func create() (call object, label string) {
+	label = rand.Text()
+	return object{"name": "inboxes_create", "arguments": object{"label": label}}, label
 }
 
 // effects counts the inboxes with a label.
@@ -48,11 +51,12 @@ func TestRouter_one_attempt(t *testing.T) {
 		return nil, errors.New("dropped")
 	}
 	l, calls := s.broken(t, drop)
-	a := c.at(l).send(t, "tools/call", create("dropped"))
+	call, label := create()
+	a := c.at(l).send(t, "tools/call", call)
 	if a.StatusCode != http.StatusBadGateway || string(a.ID) != `"e2e"` || a.Error == nil || a.Error.Code != mcp.CodeInternal || !strings.Contains(a.Error.Message, "not known") {
 		t.Errorf("HTTP %d %s", a.StatusCode, a.body)
 	}
-	if n := effects(t, c, "dropped"); n != 1 || calls.Load() != 1 {
+	if n := effects(t, c, label); n != 1 || calls.Load() != 1 {
 		t.Errorf("%d effects of %d calls", n, calls.Load())
 	}
 
@@ -83,17 +87,19 @@ func TestRouter_throttled(t *testing.T) {
 		}
 		return call()
 	})
-	a := c.at(l).send(t, "tools/call", create("throttled twice"))
-	if n := effects(t, c, "throttled twice"); a.StatusCode != http.StatusOK || n != 1 || calls.Load() != 3 {
+	call, label := create()
+	a := c.at(l).send(t, "tools/call", call)
+	if n := effects(t, c, label); a.StatusCode != http.StatusOK || n != 1 || calls.Load() != 3 {
 		t.Errorf("HTTP %d %s: %d effects of %d calls", a.StatusCode, a.body, n, calls.Load())
 	}
 
 	l, calls = s.broken(t, func(int64, func() ([]byte, error)) ([]byte, error) { return nil, lambdatest.ErrThrottled })
-	a = c.at(l).send(t, "tools/call", create("throttled"))
+	call, label = create()
+	a = c.at(l).send(t, "tools/call", call)
 	if a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" || string(a.ID) != `"e2e"` || !strings.Contains(a.Error.Message, "nothing was done") {
 		t.Errorf("HTTP %d %v %s", a.StatusCode, a.Header, a.body)
 	}
-	if n := effects(t, c, "throttled"); n != 0 || calls.Load() != 4 {
+	if n := effects(t, c, label); n != 0 || calls.Load() != 4 {
 		t.Errorf("%d effects of %d calls", n, calls.Load())
 	}
 }
