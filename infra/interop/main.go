@@ -32,7 +32,7 @@ var clients = []struct {
 }{
 	{"typescript-v2", []string{"node", "--test-reporter=spec", "typescript_v2.mjs"}},
 	{"typescript-v1", []string{"node", "--test-reporter=spec", "typescript_v1.mjs"}},
-	{"python", []string{filepath.Join(".venv", "bin", "python"), "python_client.py"}},
+	{"python", []string{filepath.Join("..", "..", "build", "interop-venv", "bin", "python"), "python_client.py"}},
 	{"inspector", []string{"node", "--test-reporter=spec", "inspector.mjs"}},
 }
 
