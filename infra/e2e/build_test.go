@@ -29,7 +29,7 @@ func build(dir string) error {
 
 // buildFunction builds one function, its environment changed as said.
 func buildFunction(name, path string, env ...string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", path, "../../functions/"+name)
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w -buildid=", "-o", path, "../../functions/"+name)
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
