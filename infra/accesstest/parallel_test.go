@@ -11,7 +11,6 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
-	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/resources"
 )
 
@@ -74,8 +73,7 @@ func TestAlternatingPeople(t *testing.T) {
 // answersOf are requests for all that the client reads, with records to read.
 func answersOf(c client, from map[string]ref) (requests []request) {
 	add := func(method string, params object) {
-		requests = append(requests, request{client: c.in(mcp.V20260728), method: method, params: params},
-			request{client: c.in(mcp.V20250618), method: method, params: params})
+		requests = append(requests, request{client: c, method: method, params: params})
 	}
 	for _, m := range methods {
 		add(m.name, m.params)

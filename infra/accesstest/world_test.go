@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world { return newWorldLimited(t, access.RateLimit{
 func newWorldLimited(t *testing.T, limit access.RateLimit) *world {
 	t.Helper()
 	db := storetest.Temp(t)
-	w := &world{clock: &clock{}, issuers: newIssuers(), table: storetest.NewFault(db.Table("data")), ledger: storetest.NewFault(db.Table("ledger"))}
+	w := &world{clock: &clock{}, issuers: newIssuers(t), table: storetest.NewFault(db.Table("data")), ledger: storetest.NewFault(db.Table("ledger"))}
 	w.clock.nanos.Store(time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC).UnixNano())
 	log := slog.New(slog.DiscardHandler)
 	blobs, err := files.Open(t.TempDir())

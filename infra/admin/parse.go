@@ -3,12 +3,12 @@ package admin
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"strings"
 
-	"errors"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
