@@ -93,7 +93,7 @@ for (const mode of [{ pin: '2026-07-28' }, 'legacy']) {
     assert.ok(tools.length > 15)
     assert.deepEqual(tools.filter((t) => !t.annotations.readOnlyHint), [], 'what a token that only reads is shown')
     const inboxes = (await owner.call('inboxes_list', {})).structuredContent.data
-    assert.ok(inboxes.some((i) => i.label === 'Support'))
+    assert.ok(inboxes.some((i) => i.email === 'aurora-support@inbox.kobana.com.br'))
 
     const rename = ['inboxes_update', { id: inboxes[0].id, label: `Renamed ${JSON.stringify(mode)}` }]
     await assert.rejects(owner.call(...rename), UnauthorizedError)
