@@ -66,7 +66,8 @@ conformance: ## Run the protocol's own suite against the core (needs Node.js; x6
 .PHONY: run-oidc
 run-oidc: ## Run the server beside a local identity provider, to sign in for real (needs Node.js).
 	cd infra/oidc && npm ci
-	node infra/oidc/run.mjs
+	$(GO) build -o $(BINARY) ./infra/local/kobana-inbox
+	@node infra/oidc/run.mjs $(BINARY)
 
 .PHONY: test-oidc
 test-oidc: ## Sign in as a client does, from nothing but the MCP URL (needs Node.js).
