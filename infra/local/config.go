@@ -16,6 +16,7 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/catalog"
+	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 )
 
 // Config is what the environment decides.
@@ -34,13 +35,10 @@ type Config struct {
 	OAuth func(name string) string
 }
 
-// maxConfirmTTL is how long a confirmation counts at most (R14).
-const maxConfirmTTL = 5 * time.Minute
-
 // ConfigFrom reads the configuration from environment variables. An error
 // names the variable and says what it takes.
 func ConfigFrom(getenv func(string) string) (Config, error) {
-	c := Config{Port: 3000, DataDir: ".data", ConfirmTTL: maxConfirmTTL}
+	c := Config{Port: 3000, DataDir: ".data", ConfirmTTL: confirm.MaxTTL}
 	var err error
 	if v := getenv("PORT"); v != "" {
 		if c.Port, err = strconv.Atoi(v); err != nil || c.Port < 0 || c.Port > 65535 {
@@ -51,7 +49,7 @@ func ConfigFrom(getenv func(string) string) (Config, error) {
 		c.DataDir = v
 	}
 	if v := getenv("CONFIRM_TTL"); v != "" {
-		if c.ConfirmTTL, err = time.ParseDuration(v); err != nil || c.ConfirmTTL <= 0 || c.ConfirmTTL > maxConfirmTTL {
+		if c.ConfirmTTL, err = time.ParseDuration(v); err != nil || c.ConfirmTTL <= 0 || c.ConfirmTTL > confirm.MaxTTL {
 			return c, fmt.Errorf("CONFIRM_TTL is %q: it takes a duration over 0 and up to 5m, such as 90s", v)
 		}
 	}

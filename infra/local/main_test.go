@@ -13,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 )
 
 // shared is a server that all tests use which change nothing.
@@ -39,7 +40,7 @@ func run(m *testing.M) int {
 
 // testConfig is a server on a free port that counts no requests.
 func testConfig(dir string) Config {
-	return Config{DataDir: dir, ConfirmTTL: maxConfirmTTL, RateLimit: access.RateLimit{PerSecond: rate.Inf}}
+	return Config{DataDir: dir, ConfirmTTL: confirm.MaxTTL, RateLimit: access.RateLimit{PerSecond: rate.Inf}}
 }
 
 // start opens a server and serves it until stop is called.
