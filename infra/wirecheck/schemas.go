@@ -27,10 +27,6 @@ type document struct {
 	types   *sync.Map // of func() (*jsonschema.Resolved, error), by name
 }
 
-// tolerated are members that a revision does not name and that are sent all
-// the same: they are for display, and its clients ignore what they do not know.
-var tolerated = map[mcp.Version]string{mcp.V20250326: "title"}
-
 // read reads the schema of a revision from dir.
 func read(dir string, v mcp.Version) (schema, error) {
 	var s schema
@@ -46,7 +42,7 @@ func read(dir string, v mcp.Version) (schema, error) {
 	}
 	for name, def := range s.closed.root[s.closed.defs].(map[string]any) {
 		if !strings.HasSuffix(name, "MetaObject") {
-			closeSchema(def, tolerated[v])
+			closeSchema(def)
 		}
 	}
 	return s, nil
@@ -70,7 +66,7 @@ func parse(text []byte) (document, error) {
 // closeSchema makes an object type refuse the members that it does not name,
 // and those in it likewise. What holds the members of others stays open: _meta,
 // and the schemas that tools show.
-func closeSchema(v any, tolerated string) {
+func closeSchema(v any) {
 	s, ok := v.(map[string]any)
 	if !ok {
 		return
@@ -80,22 +76,19 @@ func closeSchema(v any, tolerated string) {
 		switch name {
 		case "_meta", "inputSchema", "outputSchema":
 		default:
-			closeSchema(p, tolerated)
+			closeSchema(p)
 		}
 	}
-	closeSchema(s["items"], tolerated)
-	closeSchema(s["additionalProperties"], tolerated)
+	closeSchema(s["items"])
+	closeSchema(s["additionalProperties"])
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		alternatives, _ := s[keyword].([]any)
 		for _, a := range alternatives {
-			closeSchema(a, tolerated)
+			closeSchema(a)
 		}
 	}
 	if _, given := s["additionalProperties"]; properties != nil && !given {
 		s["additionalProperties"] = false
-		if tolerated != "" && properties[tolerated] == nil {
-			properties[tolerated] = true
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ const discoverFor = 300 * time.Second
 // coreMethods are the protocol's own methods, for [Options.Core].
 func (s *Server) coreMethods() map[string]Method {
 	about := s.about()
+	untitled := Implementation{Name: s.opts.Info.Name, Version: s.opts.Info.Version}.json()
 	discover := NewObject().Value("supportedVersions", versionList()).Members(about).Close()
 	return map[string]Method{
 		methodPing:     always(&Result{}),
@@ -20,7 +21,11 @@ func (s *Server) coreMethods() map[string]Method {
 				return nil, Errorf(CodeInvalidParams, "params.protocolVersion must be a string")
 			}
 			// r.Version is the negotiated one, see negotiated.
-			fields := NewObject().Text("protocolVersion", string(r.Version)).Value("serverInfo", s.serverInfo).Members(about).Close()
+			info := s.serverInfo
+			if !r.Version.Titles() {
+				info = untitled
+			}
+			fields := NewObject().Text("protocolVersion", string(r.Version)).Value("serverInfo", info).Members(about).Close()
 			return func(context.Context) (*Result, error) { return &Result{Fields: fields}, nil }, nil
 		},
 	}

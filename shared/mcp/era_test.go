@@ -89,6 +89,17 @@ func TestEras_2_12_capabilities_are_those_of_the_families(t *testing.T) {
 	a.wantResult(t, `{"protocolVersion":"2025-03-26","capabilities":{"prompts":{},"completions":{}},"serverInfo":{"name":"fixture","version":"1.2.3"}}`)
 }
 
+func TestEras_2_09_titles_since_2025_06_18(t *testing.T) {
+	h := fixture(func(o *mcp.Options) { o.Info.Title = "Fixture" })
+	for _, v := range []string{"2025-11-25", "2025-06-18", "2025-03-26"} {
+		titled := strings.Replace(initializeResult(v), `"name":"fixture"`, `"name":"fixture","title":"Fixture"`, 1)
+		if v == "2025-03-26" {
+			titled = initializeResult(v)
+		}
+		send(t, h, legacy("", "initialize", `"protocolVersion":"`+v+`","capabilities":{}`)).wantResult(t, titled)
+	}
+}
+
 // Case 3: "not initialized" when the next request met another instance.
 func TestEras_2_05_case_3_instances_share_nothing(t *testing.T) {
 	a, b := fixture(), fixture()

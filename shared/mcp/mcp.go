@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -36,6 +37,11 @@ func Versions() []Version {
 // Modern reports whether v belongs to the era in which every request carries
 // its own version and capabilities.
 func (v Version) Modern() bool { return v == V20260728 }
+
+// Titles reports whether v has titles: a name to show, on the server, tools,
+// resources, prompts and their arguments. Before 2025-06-18 only a tool has
+// one, among its annotations (checklist 5.07).
+func (v Version) Titles() bool { return v != V20250326 }
 
 // Request is one JSON-RPC request whose envelope was checked and whose era is
 // decided.
@@ -96,6 +102,14 @@ type Implementation struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
 	Version string `json:"version"`
+}
+
+func (i Implementation) json() jsontext.Value {
+	v, err := json.Marshal(i)
+	if err != nil {
+		panic(err) // strings always marshal, once their UTF-8 is valid
+	}
+	return v
 }
 
 // Options configure a [Server]. The zero value of each field but Info and

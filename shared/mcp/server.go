@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -46,11 +45,7 @@ func New(o Options) *Server {
 			panic("mcp: no family has a method " + name)
 		}
 	}
-	info, err := json.Marshal(o.Info)
-	if err != nil {
-		panic(err) // strings always marshal, once their UTF-8 is valid
-	}
-	s := &Server{opts: o, serverInfo: info, methods: make(map[string]Method), allowHeaders: joinHeaders(o.AllowHeaders)}
+	s := &Server{opts: o, serverInfo: o.Info.json(), methods: make(map[string]Method), allowHeaders: joinHeaders(o.AllowHeaders)}
 	maps.Copy(s.methods, o.Methods)
 	if o.Core {
 		maps.Copy(s.methods, s.coreMethods())

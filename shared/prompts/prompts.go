@@ -41,8 +41,9 @@ type Options struct {
 
 // Prompts answers the prompts methods.
 type Prompts struct {
-	opts  Options
-	items []jsontext.Value // the rows of the table as prompts/list shows them
+	opts Options
+	// The rows of the table as prompts/list shows them, marshalled once.
+	titled, untitled []jsontext.Value
 }
 
 // New makes the handlers of the prompts methods.
@@ -55,13 +56,24 @@ func New(o Options) *Prompts {
 	}
 	x := &Prompts{opts: o}
 	for _, p := range table {
-		b, err := json.Marshal(p)
-		if err != nil {
-			panic(err) // the table is not UTF-8
-		}
-		x.items = append(x.items, b)
+		x.titled, x.untitled = append(x.titled, p.entry(true)), append(x.untitled, p.entry(false))
 	}
 	return x
+}
+
+// entry is the prompt as prompts/list shows it.
+func (p Prompt) entry(titled bool) jsontext.Value {
+	if !titled {
+		p.Title, p.Arguments = "", slices.Clone(p.Arguments)
+		for i := range p.Arguments {
+			p.Arguments[i].Title = ""
+		}
+	}
+	v, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // the table is not UTF-8
+	}
+	return v
 }
 
 // Methods are prompts/list and prompts/get.
@@ -76,10 +88,14 @@ func (x *Prompts) list(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 	if !ok {
 		return nil, errNoCaller
 	}
+	items := x.untitled
+	if r.Version.Titles() {
+		items = x.titled
+	}
 	visible := make([]jsontext.Value, 0, len(table))
 	for i, p := range table {
 		if p.For(caller, x.opts.Tools) {
-			visible = append(visible, x.items[i])
+			visible = append(visible, items[i])
 		}
 	}
 	page, err := mcp.NewList("prompts", visible, &mcp.Cache{TTL: 30 * time.Second}, 0).Page(r)

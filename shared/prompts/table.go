@@ -12,7 +12,7 @@ import (
 // one file per language.
 type Prompt struct {
 	Name        string     `json:"name"`
-	Title       string     `json:"title"`
+	Title       string     `json:"title,omitzero"`
 	Description string     `json:"description"`
 	Arguments   []Argument `json:"arguments"`
 	// Tools are those that the text leans on: without one of them the prompt
@@ -23,7 +23,7 @@ type Prompt struct {
 // Argument is a value that the person gives for a [Prompt].
 type Argument struct {
 	Name        string `json:"name"`
-	Title       string `json:"title"`
+	Title       string `json:"title,omitzero"`
 	Description string `json:"description"`
 	Required    bool   `json:"required"`
 	// Kind is a [catalog.Date], by default seven days ago, a [catalog.Month],

@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,8 +57,16 @@ func TestR7_R8_OnTheWire(t *testing.T) {
 	for _, v := range mcp.Versions() {
 		t.Run(string(v), func(t *testing.T) {
 			list, _ := post(t, v, "prompts/list", map[string]any{})["result"].(map[string]any)
-			if offered, _ := list["prompts"].([]any); len(offered) != len(table) {
+			offered, _ := list["prompts"].([]any)
+			if len(offered) != len(table) {
 				t.Errorf("%d prompts listed, want %d", len(offered), len(table))
+			}
+			titles := 8 // of four prompts and four arguments
+			if v == mcp.V20250326 {
+				titles = 0
+			}
+			if got := strings.Count(fmt.Sprint(offered), "title:"); got != titles {
+				t.Errorf("8.01 %d titles listed, want %d: %v", got, titles, offered)
 			}
 			delete(list, "prompts")
 			want := map[string]any{}

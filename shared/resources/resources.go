@@ -39,32 +39,38 @@ type Resources struct {
 	fixed, templates []item
 }
 
-// item is a resource as its list shows it, marshalled once.
+// item is a resource as its list shows it, with and without a title,
+// marshalled once.
 type item struct {
-	tool string
-	json jsontext.Value
+	tool             string
+	titled, untitled jsontext.Value
 }
 
 // New makes the handlers of the resources methods.
 func New(o Options) *Resources {
 	x := &Resources{tools: o.Tools}
 	for _, r := range table {
+		i := item{r.Tool, r.entry(true), r.entry(false)}
 		if r.Template() {
-			x.templates = append(x.templates, newItem(r))
+			x.templates = append(x.templates, i)
 		} else {
-			x.fixed = append(x.fixed, newItem(r))
+			x.fixed = append(x.fixed, i)
 		}
 	}
 	return x
 }
 
-func newItem(r Resource) item {
+// entry is the resource as its list shows it.
+func (r Resource) entry(titled bool) jsontext.Value {
 	uri := "uri"
 	if r.Template() {
 		uri = "uriTemplate"
 	}
-	return item{r.Tool, mcp.NewObject().Text(uri, r.URI).Text("name", r.Name).Text("title", r.Title).
-		Text("description", r.Description).Text("mimeType", MIMEType).Close()}
+	o := mcp.NewObject().Text(uri, r.URI).Text("name", r.Name)
+	if titled {
+		o.Text("title", r.Title)
+	}
+	return o.Text("description", r.Description).Text("mimeType", MIMEType).Close()
 }
 
 // Methods are resources/list, resources/templates/list and resources/read.
@@ -86,8 +92,12 @@ func (x *Resources) list(member string, items []item) mcp.Method {
 		}
 		visible := make([]jsontext.Value, 0, len(items))
 		for _, i := range items {
-			if x.tools.May(caller, i.tool) {
-				visible = append(visible, i.json)
+			switch {
+			case !x.tools.May(caller, i.tool):
+			case r.Version.Titles():
+				visible = append(visible, i.titled)
+			default:
+				visible = append(visible, i.untitled)
 			}
 		}
 		page, err := mcp.NewList(member, visible, &mcp.Cache{TTL: 30 * time.Second}, 0).Page(r)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,29 @@ func TestR1_R2_Lists(t *testing.T) {
 				t.Errorf("7.01 nothing visible: %s, %v; want an empty array", r.Fields, err)
 			}
 		})
+	}
+}
+
+func Test_7_02_TitlesSince20250618(t *testing.T) {
+	title := regexp.MustCompile(`"title":"[^"]*",`)
+	for _, method := range []string{"resources/list", "resources/templates/list"} {
+		for _, v := range mcp.Versions() {
+			r, err := call(t, &tools{allowed: all}, v, method, "{}")
+			if err != nil {
+				t.Fatal(err)
+			}
+			newest, err := call(t, &tools{allowed: all}, mcp.V20260728, method, "{}")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := string(newest.Fields)
+			if v == mcp.V20250326 {
+				want = title.ReplaceAllString(want, "")
+			}
+			if diff := cmp.Diff(want, string(r.Fields)); diff != "" {
+				t.Errorf("%s in %s (-want +got):\n%s", method, v, diff)
+			}
+		}
 	}
 }
 
