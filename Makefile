@@ -63,6 +63,19 @@ conformance: ## Run the protocol's own suite against the core (needs Node.js; x6
 	cd infra/conformance && npm ci
 	$(GO) run ./infra/conformance
 
+INTEROP_VENV = build/interop-venv
+$(INTEROP_VENV)/installed: infra/interop/requirements.txt
+	@command -v python3 >/dev/null || { echo 'interop: this needs Python 3.10 or newer: install it first'; exit 2; }
+	python3 -m venv $(INTEROP_VENV)
+	$(INTEROP_VENV)/bin/pip install --quiet -r infra/interop/requirements.txt
+	@touch $@
+
+.PHONY: interop
+interop: $(INTEROP_VENV)/installed ## Have the official clients try the product (needs Node.js 20 and Python 3.10, or newer).
+	@command -v npm >/dev/null || { echo 'interop: this needs Node.js 20 or newer, with npm: install it first'; exit 2; }
+	cd infra/interop && npm ci
+	$(GO) run ./infra/interop
+
 .PHONY: run-oidc
 run-oidc: ## Run the server beside a local identity provider, to sign in for real (needs Node.js).
 	cd infra/oidc && npm ci
