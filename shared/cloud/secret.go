@@ -3,19 +3,18 @@ package cloud
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/awshttp"
 )
 
 // How a call for a secret is bounded: somebody waits for it.
 const (
 	secretAttempts = 2
 	secretTimeout  = 2 * time.Second // of one attempt
-	dialTimeout    = time.Second
 )
 
 // Secret reads the text of a secret in Secrets Manager, by its name or ARN. It
@@ -36,12 +35,7 @@ func newSecretsClient(f *Function) *secretsmanager.Client {
 		Region:      f.Region(),
 		Credentials: f.Credentials(),
 		Retryer:     retry.NewStandard(func(s *retry.StandardOptions) { s.MaxAttempts = secretAttempts }),
-		HTTPClient: &http.Client{Timeout: secretTimeout, Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			TLSHandshakeTimeout: dialTimeout,
-			IdleConnTimeout:     time.Minute,
-		}},
+		HTTPClient:  awshttp.NewClient(awshttp.Options{Timeout: secretTimeout}),
 	}
 	if url := f.Getenv("AWS_ENDPOINT_URL_SECRETS_MANAGER"); url != "" {
 		o.BaseEndpoint = &url

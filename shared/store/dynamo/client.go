@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net"
-	"net/http"
 	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/awshttp"
 )
 
 // How a call is bounded, whatever the caller's deadline: three attempts of
@@ -21,7 +21,6 @@ import (
 const (
 	maxAttempts    = 3
 	attemptTimeout = 2 * time.Second
-	dialTimeout    = time.Second
 	maxBackoff     = 500 * time.Millisecond
 )
 
@@ -48,17 +47,7 @@ func NewClient(o Options) *dynamodb.Client {
 			s.MaxAttempts, s.MaxBackoff, s.BaseDelay = maxAttempts, maxBackoff, 25*time.Millisecond
 			s.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(retryableConflict)}, s.Retryables...)
 		}),
-		HTTPClient: &http.Client{
-			Timeout: cmp.Or(o.AttemptTimeout, attemptTimeout),
-			Transport: &http.Transport{
-				Proxy:               http.ProxyFromEnvironment,
-				DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-				TLSHandshakeTimeout: dialTimeout,
-				MaxIdleConnsPerHost: 64,
-				IdleConnTimeout:     time.Minute,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		HTTPClient: awshttp.NewClient(awshttp.Options{Timeout: cmp.Or(o.AttemptTimeout, attemptTimeout), IdlePerHost: 64}),
 	}
 	if options.Credentials == nil {
 		options.Credentials = EnvCredentials{}

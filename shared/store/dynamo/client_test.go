@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -88,5 +89,25 @@ func TestObserve(t *testing.T) {
 		if got := f.got(); told != 1 || got[0].ReturnConsumedCapacity != "NONE" || got[1].ReturnConsumedCapacity != "TOTAL" {
 			t.Errorf("%s: told %d times; asked %q, then %q", call.name, told, got[0].ReturnConsumedCapacity, got[1].ReturnConsumedCapacity)
 		}
+	}
+}
+
+// A body of more than net/http's buffer does not cost the connection, and with
+// it perhaps the answer (package awshttp says how it could).
+func TestLargeItemsKeepTheConnection(t *testing.T) {
+	from := map[string]bool{}
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		from[r.RemoteAddr] = true // one call after the other
+		say(200, "{}")(w, r)
+	})
+	table := f.table(patient)
+	large := store.Put(store.Item{Key: key, Value: make([]byte, 9000)})
+	for range 300 {
+		if err := table.Write(t.Context(), large); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(from) != 1 {
+		t.Errorf("%d connections", len(from))
 	}
 }

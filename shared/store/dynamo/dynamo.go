@@ -6,7 +6,8 @@
 // taken away is. It costs twice the units of an eventually consistent read, 1
 // instead of ½ for each 4 KB; a rule that holds "usually" costs more.
 //
-// It imports package store and the AWS SDK, nothing else of this module.
+// It imports packages store and awshttp and the AWS SDK, nothing else of this
+// module.
 package dynamo
 
 import (

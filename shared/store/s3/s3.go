@@ -1,7 +1,8 @@
 // Package s3 is the S3 driver of the blobs of package store: a [Bucket] keeps
 // them, and signs links by which one may be downloaded for a while.
 //
-// It imports package store and the AWS SDK, nothing else of this module.
+// It imports packages store and awshttp and the AWS SDK, nothing else of this
+// module.
 package s3
 
 import (
@@ -11,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/awshttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
@@ -31,7 +31,6 @@ const (
 	maxAttempts   = 3
 	answerTimeout = 2 * time.Second // until the answer begins
 	callTimeout   = 8 * time.Second // of all attempts together
-	dialTimeout   = time.Second
 	maxBackoff    = 500 * time.Millisecond
 )
 
@@ -72,16 +71,7 @@ func newClient(o Options) *s3.Client {
 		Retryer: retry.NewStandard(func(s *retry.StandardOptions) {
 			s.MaxAttempts, s.MaxBackoff = maxAttempts, maxBackoff
 		}),
-		HTTPClient: &http.Client{
-			Transport: &http.Transport{
-				Proxy:                 http.ProxyFromEnvironment,
-				DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-				TLSHandshakeTimeout:   dialTimeout,
-				ResponseHeaderTimeout: cmp.Or(o.AnswerTimeout, answerTimeout),
-				IdleConnTimeout:       time.Minute,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		HTTPClient: awshttp.NewClient(awshttp.Options{AnswerTimeout: cmp.Or(o.AnswerTimeout, answerTimeout)}),
 	}
 	if o.Endpoint != "" {
 		options.BaseEndpoint, options.UsePathStyle = &o.Endpoint, true

@@ -172,3 +172,23 @@ func TestFaults(t *testing.T) {
 		}
 	})
 }
+
+// A body of more than net/http's buffer does not cost the connection, and with
+// it perhaps the answer (package awshttp says how it could).
+func TestLargeBlobsKeepTheConnection(t *testing.T) {
+	from := map[string]bool{}
+	b := open(t, func(s *s3test.Server, _ *s3.Options) {
+		s.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+			from[r.RemoteAddr] = true // one call after the other
+			return false
+		}
+	})
+	for range 300 {
+		if err := b.Put(t.Context(), "a", make([]byte, 9000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(from) != 1 {
+		t.Errorf("%d connections", len(from))
+	}
+}

@@ -1,4 +1,4 @@
-package cloud
+package awshttp
 
 import (
 	"io"
@@ -16,14 +16,14 @@ func TestThawing(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.RemoteAddr) }))
 	defer server.Close()
 	now := time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
-	transport := &thawing{next: &http.Transport{}, now: func() time.Time { return now }}
-	defer transport.next.CloseIdleConnections()
+	c := &transport{next: &http.Transport{}, now: func() time.Time { return now }}
+	defer c.next.CloseIdleConnections()
 	call := func() string {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := transport.RoundTrip(r)
+		resp, err := c.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,16 +55,16 @@ type closedBody struct{ *strings.Reader }
 func (closedBody) Close() error                     { return nil }
 func (closedBody) WriteTo(io.Writer) (int64, error) { return 0, io.EOF }
 
-// TestThawing_bodies: a body that was closed early does not cost the answer,
+// TestBodies_closed_early: a body that was closed early does not cost the answer,
 // nor the connection.
-func TestThawing_bodies(t *testing.T) {
+func TestBodies_closed_early(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		io.WriteString(w, r.RemoteAddr)
 	}))
 	defer server.Close()
-	transport := &thawing{next: &http.Transport{}, now: time.Now}
-	defer transport.next.CloseIdleConnections()
+	c := &transport{next: &http.Transport{}, now: time.Now}
+	defer c.next.CloseIdleConnections()
 	from := map[string]bool{}
 	for range 10 {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, closedBody{strings.NewReader(strings.Repeat("x", 10_000))})
@@ -72,7 +72,7 @@ func TestThawing_bodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.ContentLength = 10_000
-		resp, err := transport.RoundTrip(r)
+		resp, err := c.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
 		}

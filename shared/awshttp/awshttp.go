@@ -1,0 +1,89 @@
+// Package awshttp is what the SDK's clients of AWS are called by: HTTP from a
+// process that is frozen between requests, and in which a lost answer may not
+// be a call made twice.
+//
+// It imports nothing else of this module. All that calls AWS imports it.
+package awshttp
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// dialTimeout bounds the connection, and again TLS on it.
+	dialTimeout = time.Second
+	// maxIdle is how long all connections may rest and still be used.
+	maxIdle = 20 * time.Second
+)
+
+// Options are what differs between clients.
+type Options struct {
+	Timeout       time.Duration // of one attempt; 0 is none but the caller's deadline
+	AnswerTimeout time.Duration // until an answer begins; 0 is none
+	IdlePerHost   int           // connections that may rest, 0 is net/http's 2
+}
+
+// NewClient returns the HTTPClient of an SDK client. It follows no redirect:
+// the SDK's requests are signed for one address.
+func NewClient(o Options) *http.Client {
+	return &http.Client{
+		Timeout: o.Timeout,
+		Transport: &transport{now: time.Now, next: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+			TLSHandshakeTimeout:   dialTimeout,
+			ResponseHeaderTimeout: o.AnswerTimeout,
+			MaxIdleConnsPerHost:   o.IdlePerHost,
+			IdleConnTimeout:       time.Minute,
+		}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// transport sees to it that calls are not lost for nothing.
+//
+// What it holds of connections may be dead after a rest without its knowing,
+// since its own clock stood still meanwhile. So after a rest, by the wall
+// clock, it opens new ones.
+type transport struct {
+	next *http.Transport
+	now  func() time.Time
+	mu   sync.Mutex
+	used time.Time
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.use()
+	defer t.use()
+	if r.Body != nil && r.Body != http.NoBody {
+		r = r.WithContext(r.Context()) // a copy
+		r.Body = onlyReads{r.Body}
+	}
+	return t.next.RoundTrip(r)
+}
+
+// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+func (t *transport) CloseIdleConnections() { t.next.CloseIdleConnections() }
+
+// use notes that connections are used now, and closes those that rested for too
+// long.
+func (t *transport) use() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now().Round(0)
+	if age := now.Sub(t.used); age < 0 || age > maxIdle {
+		t.next.CloseIdleConnections()
+	}
+	t.used = now
+}
+
+// onlyReads hides the WriteTo of a body that smithy-go made. When the answer
+// begins, smithy-go closes the body, and WriteTo fails from then on. net/http
+// may be about to look whether there is more of the body, and where that fails
+// it closes the connection, under the answer that is being read.
+type onlyReads struct{ io.ReadCloser }
