@@ -7,6 +7,7 @@ FILE  ?=
 INBOX ?=
 ARGS  ?= -h
 FUZZTIME ?= 60s
+ARCH  ?= arm64
 
 GO ?= go
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -30,10 +31,9 @@ admin: ## Organizations, workspaces and members, on either store: ARGS="…" (AR
 	@$(GO) run ./infra/admin/kobana-admin $(ARGS)
 
 .PHONY: build
-build: ## Build the five functions: build/<name>/bootstrap (GOARCH=arm64 by default).
-	@for f in tools resources prompts completion router; do \
-	  CGO_ENABLED=0 GOOS=linux GOARCH=$(or $(GOARCH),arm64) $(GO) build -trimpath -buildvcs=false -tags lambda.norpc \
-	    -ldflags '-s -w -buildid=' -o build/$$f/bootstrap ./functions/$$f || exit 1; done
+build: ## Build the functions: build/<name>/bootstrap (ARCH=arm64 or x86_64).
+	@for f in $(notdir $(wildcard functions/*)); do \
+	  $(MAKE) -s -f infra/template/$(ARCH)/Makefile build-$${f}Function ARTIFACTS_DIR=build/$$f || exit 1; done
 
 .PHONY: test
 test: ## Run the tests.
@@ -52,7 +52,7 @@ check-data: ## Run the checks that use the handed material: DATA=folder.
 .PHONY: e2e
 e2e: ## Run the built functions in Lambda's emulator, on DynamoDB's (needs Node.js 20.15 or newer).
 	cd infra/dynalite && npm ci
-	E2E=1 $(GO) test -count=1 ./infra/e2e
+	E2E=1 $(if $(DATA),CHECK_DATA="$(abspath $(DATA))") $(GO) test -count=1 ./infra/e2e
 
 .PHONY: test-edge
 test-edge: ## Test the edge's functions as JavaScript (needs Node.js).
@@ -112,6 +112,7 @@ lint: ## Check format, vet, static analysis and module files.
 	@test -z "$$(gofmt -l .)" || { echo 'gofmt: these files need formatting:'; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
+	cd infra/rie && $(GO) mod tidy -diff
 	$(STATICCHECK) ./...
 
 .PHONY: reference

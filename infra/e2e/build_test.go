@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -20,18 +21,19 @@ func build(dir string) error {
 		return fmt.Errorf("build the emulator: %w\n%s", err, out)
 	}
 	for name := range functions {
-		if err := buildFunction(name, filepath.Join(dir, name, "bootstrap")); err != nil {
+		if err := buildFunction(name, runtime.GOARCH, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// buildFunction builds one function, its environment changed as said.
-func buildFunction(name, path string, env ...string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w -buildid=", "-o", path, "../../functions/"+name)
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=linux")
-	cmd.Env = append(cmd.Env, env...)
+// buildFunction builds one function for a processor into a folder, as sam build
+// and make build do.
+func buildFunction(name, arch, dir string) error {
+	makefile := map[string]string{"arm64": "infra/template/arm64/Makefile", "amd64": "infra/template/x86_64/Makefile"}[arch]
+	cmd := exec.Command("make", "-f", makefile, "build-"+name+"Function", "ARTIFACTS_DIR="+dir)
+	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}

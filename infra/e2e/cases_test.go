@@ -79,11 +79,11 @@ func TestCase6(t *testing.T) {
 		check(t, filepath.Join(s.dir, name, "bootstrap"), map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH])
 	}
 	for arch, machine := range map[string]elf.Machine{"arm64": elf.EM_AARCH64, "amd64": elf.EM_X86_64} {
-		path := filepath.Join(other, arch, "bootstrap")
-		if err := buildFunction("router", path, "GOARCH="+arch); err != nil {
+		dir := filepath.Join(other, arch)
+		if err := buildFunction("router", arch, dir); err != nil {
 			t.Fatal(err)
 		}
-		check(t, path, machine)
+		check(t, filepath.Join(dir, "bootstrap"), machine)
 	}
 }
 

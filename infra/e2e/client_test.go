@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
@@ -70,6 +71,7 @@ func exchange(t *testing.T, method, url, body string, headers ...string) reply {
 	if a.body, err = io.ReadAll(resp.Body); err != nil {
 		t.Fatal(err)
 	}
+	wirecheck.Judge(t, r, []byte(body), resp.StatusCode, resp.Header, a.body)
 	if resp.Header.Get("Content-Type") == "application/json" && len(a.body) > 0 && a.body[0] == '{' {
 		if err := json.Unmarshal(a.body, &a); err != nil {
 			t.Fatalf("HTTP %d: %v\n%s", resp.StatusCode, err, a.body)
