@@ -112,7 +112,7 @@ func TestCase7(t *testing.T) {
 	s := use(t)
 	l := s.with(t)
 	c := s.owner(t).at(l)
-	c.family("tools").result(t, "tools/call", object{"name": "models_list", "arguments": object{}})
+	c.family("tools").result(t, "tools/call", object{"name": "inboxes_list", "arguments": object{}})
 	c.result(t, "server/discover", nil)
 	for name, method := range map[string]string{"router": "server/discover", "tools": "tools/call"} {
 		e := l.instances[name]
@@ -140,6 +140,9 @@ func TestCase7(t *testing.T) {
 			if request[member] != value {
 				t.Errorf("%s: %s is %v in %v", name, member, request[member], request)
 			}
+		}
+		if units, _ := request["read_units"].(float64); (units >= 1) != (name == "tools") {
+			t.Errorf("%s: %v read units", name, request["read_units"])
 		}
 		if request["request_id"] == nil || request["gateway_request_id"] == nil {
 			t.Errorf("%s: %v", name, request)

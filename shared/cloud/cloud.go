@@ -95,7 +95,20 @@ func (f *Function) Table(variable string) (store.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dynamo.New(f.tables(), name), nil
+	t := dynamo.New(f.tables(), name)
+	t.Observe = countUnits
+	return t, nil
+}
+
+// countUnits counts what an operation on a table used for the line of the
+// request that it was for.
+func countUnits(ctx context.Context, operation string, units float64) {
+	switch operation {
+	case "GetItem", "Query":
+		telemetry.CountUnits(ctx, units, 0)
+	default:
+		telemetry.CountUnits(ctx, 0, units)
+	}
 }
 
 // Reader returns the options of a family that only reads: its catalog has no

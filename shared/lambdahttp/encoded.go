@@ -36,26 +36,29 @@ func encodeEvent(r *http.Request, body []byte) []byte {
 
 var errNotEncoded = errors.New("the function returned something else than an answer")
 
-// writeEncoded writes an answer that a [Handler] encoded. Another Handler's
-// writer takes it unparsed.
-func writeEncoded(w http.ResponseWriter, encoded []byte) error {
-	if !bytes.HasPrefix(encoded, []byte(answerPrefix)) {
-		return errNotEncoded
+// writeEncoded writes an answer that a [Handler] encoded, in place of what w
+// had, and returns its status. Another Handler's writer takes it unparsed.
+func writeEncoded(w http.ResponseWriter, encoded []byte) (status int, err error) {
+	rest, ok := bytes.CutPrefix(encoded, []byte(answerPrefix))
+	if !ok {
+		return 0, errNotEncoded
 	}
 	if w, ok := w.(*answer); ok {
 		w.raw = encoded
-		return nil
+		status, _ = strconv.Atoi(string(rest[:min(3, len(rest))]))
+		return status, nil
 	}
 	var e encodedAnswer
 	if err := json.Unmarshal(encoded, &e); err != nil {
-		return err
+		return 0, err
 	}
 	if err := e.finish(); err != nil {
-		return err
+		return 0, err
 	}
 	if e.status < http.StatusOK {
-		return errNotEncoded
+		return 0, errNotEncoded
 	}
+	clear(w.Header())
 	for name, values := range e.header {
 		w.Header()[name] = values
 	}
@@ -64,7 +67,7 @@ func writeEncoded(w http.ResponseWriter, encoded []byte) error {
 	}
 	w.WriteHeader(e.status)
 	w.Write(e.body) // a client that is gone is no failure of ours
-	return nil
+	return e.status, nil
 }
 
 // encodedAnswer is an answer that was encoded, in either format.

@@ -2,6 +2,7 @@ package lambdahttp
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -50,9 +51,18 @@ func (f fault) write(w http.ResponseWriter, id jsontext.Value) {
 	w.Write(o.Close())
 }
 
-// answer is the fault as the answer of an invocation.
-func (f fault) answer(id jsontext.Value) *answer {
+// answer is the fault as the answer of an invocation, instead of another one
+// that could not be given, if any: the browser that could read that can read
+// this.
+func (f fault) answer(id jsontext.Value, instead *answer) *answer {
 	w := newAnswer()
+	if instead != nil {
+		for name, values := range instead.header {
+			if name == "Vary" || strings.HasPrefix(name, "Access-Control-") {
+				w.header[name] = values
+			}
+		}
+	}
 	f.write(w, id)
 	return w
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
 )
 
@@ -35,29 +36,37 @@ type Invoker interface {
 // A call is made once: a lost answer must not run it twice. Only a throttled
 // one, which never began, is repeated. Whatever fails is answered with an HTTP
 // error that holds a JSON-RPC error with the caller's id.
+//
+// It stands in the Forward of an [mcp.Server], which has judged the Origin.
 type Forwarder struct {
 	Invoker  Invoker
 	Function string       // the name or ARN of the function
-	Log      *slog.Logger // told why a call failed; nil: nobody is
+	Log      *slog.Logger // gets a line for each request, and why a call failed; nil: nobody does
 }
 
 // ServeHTTP implements [http.Handler].
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx := r.Context()
+	start, ctx := time.Now(), r.Context()
+	mcp.SetCORS(w.Header(), r.Header.Get("Origin")) // for a fault; the family's answer has its own
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		unreadable.write(w, nil)
 		return
 	}
+	o := mcp.Forwarded(ctx)
+	o.Outcome = telemetry.Forwarded
 	payload, err := f.invoke(ctx, eventFor(r, body))
 	if err == nil {
-		err = writeEncoded(w, payload)
+		o.Status, err = writeEncoded(w, payload)
 	}
 	if err != nil {
+		fault := faultOf(ctx, err)
+		fault.write(w, callerID(body))
 		telemetry.Count(ctx, telemetry.ForwardFailures, 1)
-		orDiscard(f.Log).ErrorContext(ctx, "a family did not answer", "family", f.Function, "cause", err)
-		faultOf(ctx, err).write(w, callerID(body))
+		o.Outcome, o.Status, o.Code, o.Cause = "", fault.status, fault.code, err
 	}
+	o.Duration = time.Since(start)
+	telemetry.Observe(f.Log)(ctx, o)
 }
 
 // eventFor is the event that r came with, if r is the request in it, or else

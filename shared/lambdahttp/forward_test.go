@@ -212,7 +212,7 @@ func TestForward_failures(t *testing.T) {
 				if (a.Headers["Retry-After"] == "1") != (c.status == 503) || strings.Contains(*a.Body, "secret") {
 					t.Errorf("%+v", a)
 				}
-				if s := logged.String(); !strings.Contains(s, `"family":"tools"`) || strings.Contains(s, "a-1") {
+				if s := logged.String(); !strings.Contains(s, `"method":"tools/call","subject":"ok"`) || !strings.Contains(s, `"cause":`) || strings.Contains(s, "a-1") {
 					t.Error("the cause is not in the log, or the body is:", s)
 				}
 			})

@@ -51,7 +51,7 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	e, err := parseEvent(payload)
 	if err != nil {
 		h.log.ErrorContext(ctx, "the event is malformed", "cause", err)
-		return h.encode(ctx, unreadable.answer(nil), e), nil
+		return h.encode(ctx, unreadable.answer(nil, nil), e), nil
 	}
 	if at, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -62,7 +62,7 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	w := newAnswer()
 	if err := h.serve(w, e.request(withOrigin(ctx, payload, e))); err != nil {
 		h.log.ErrorContext(ctx, "the handler panicked", "cause", err)
-		w = broken.answer(callerID(e.body))
+		w = broken.answer(callerID(e.body), w)
 	}
 	if w.raw != nil {
 		return w.raw, nil
@@ -88,7 +88,7 @@ func (h *Handler) encode(ctx context.Context, w *answer, e *event) []byte {
 	out := w.encode(e)
 	if len(out) > maxAnswer {
 		h.log.ErrorContext(ctx, "the answer is too large", "bytes", len(out))
-		out = tooLarge.answer(callerID(e.body)).encode(e)
+		out = tooLarge.answer(callerID(e.body), w).encode(e)
 	}
 	return out
 }

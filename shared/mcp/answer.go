@@ -23,7 +23,7 @@ func (a answer) write(w http.ResponseWriter, origin string) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	allowOrigin(h, origin)
+	SetCORS(h, origin)
 	if a.body != nil {
 		h.Set("Content-Type", "application/json")
 	}

@@ -22,16 +22,31 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) bool {
 	if family == nil {
 		return false
 	}
-	r = r.WithContext(r.Context())
+	v, _ := era(x.r.Header, &x.body.messages[0])
+	r = r.WithContext(withForwarded(r.Context(), &x.body.messages[0], name, v))
 	r.Body = io.NopCloser(bytes.NewReader(x.body.text))
 	family.ServeHTTP(w, r)
 	return true
 }
 
+type forwardedKey struct{}
+
+func withForwarded(ctx context.Context, m *message, method string, v Version) context.Context {
+	return context.WithValue(ctx, forwardedKey{}, m.observation(method, v))
+}
+
+// Forwarded is what a router knew of the message that it handed on with a
+// request in this context. Who has the answer can complete and report it.
+func Forwarded(ctx context.Context) Observation {
+	o, _ := ctx.Value(forwardedKey{}).(Observation)
+	return o
+}
+
 // forwardItem sends one message of a batch to its family, as a request like r
 // of its own, and returns the family's answer.
 func forwardItem(ctx context.Context, r *http.Request, family http.Handler, m *message) (jsontext.Value, error) {
-	r = r.Clone(ctx)
+	name, _ := text(m.method)
+	r = r.Clone(withForwarded(ctx, m, name, V20250326))
 	r.Body = io.NopCloser(bytes.NewReader(m.raw))
 	r.ContentLength = int64(len(m.raw))
 	r.Header.Del("Content-Length")

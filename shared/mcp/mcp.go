@@ -148,8 +148,8 @@ type Options struct {
 	Timeout time.Duration
 	// Observe, when set, is told of every request after it was answered, in a
 	// context that carries the caller if there was one and is not cancelled. A
-	// router is not told of what it forwards: the family is. A batch is one
-	// observation, its method "batch".
+	// router is not told of what it forwards: the family is, and [Forwarded] is
+	// for who hands it on. A batch is one observation, its method "batch".
 	Observe func(ctx context.Context, o Observation)
 }
 

@@ -29,8 +29,9 @@ func (s *Server) preflight() answer {
 	return answer{status: http.StatusNoContent, header: h}
 }
 
-// allowOrigin lets the scripts of origin read the answer and its challenge.
-func allowOrigin(h http.Header, origin string) {
+// SetCORS lets the scripts of an allowed origin read the answer that has these
+// headers, and its challenge. "" is nobody's origin.
+func SetCORS(h http.Header, origin string) {
 	h.Set("Vary", "Origin")
 	if origin != "" {
 		h.Set("Access-Control-Allow-Origin", origin)

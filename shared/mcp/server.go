@@ -142,9 +142,7 @@ func (x *exchange) single(m *message, method string) (answer, error) {
 	if method == methodInitialize {
 		m.client = m.introduction
 	}
-	subject, _ := text(m.nameSource(methods[method].name))
-	x.observation.Subject = clip(subject)
-	x.observation.Version, x.observation.Client, x.observation.Trace = v, m.client, m.trace
+	x.observation = m.observation(method, v)
 	if err != nil {
 		return answer{}, err
 	}
@@ -161,6 +159,12 @@ func (x *exchange) single(m *message, method string) (answer, error) {
 	}
 	body, err := x.run(j)
 	return answer{status: http.StatusOK, body: body}, err
+}
+
+// observation is what is known of a message before its answer.
+func (m *message) observation(method string, v Version) Observation {
+	subject, _ := text(m.nameSource(methods[method].name))
+	return Observation{Method: clip(method), Subject: clip(subject), Version: v, Client: m.client, Trace: m.trace}
 }
 
 // detach lets the work of a 2025 request go on when its client hangs up, which

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,8 +23,6 @@ type Metric string
 const (
 	ConfirmationUnavailable Metric = "ConfirmationUnavailable" // a confirmation could not be asked for or recorded (R17)
 	ForwardFailures         Metric = "ForwardFailures"         // a family did not answer the router
-	ReadUnits               Metric = "ReadUnits"               // of the table
-	WriteUnits              Metric = "WriteUnits"              // of the table
 )
 
 // Count adds n to a metric of the invocation that ctx belongs to. Where there
@@ -34,11 +33,24 @@ func Count(ctx context.Context, m Metric, n float64) {
 	}
 }
 
-// invocation is what the metrics of one invocation are made of.
+// CountUnits adds to the capacity units that the invocation of ctx used of its
+// tables. They are in the line of its request, so that it tells what it cost;
+// as metrics, DynamoDB has them.
+func CountUnits(ctx context.Context, read, written float64) {
+	if inv := invocationFrom(ctx); inv != nil {
+		inv.mu.Lock()
+		defer inv.mu.Unlock()
+		inv.read += read
+		inv.written += written
+	}
+}
+
+// invocation is what is known of one invocation beside its log lines.
 type invocation struct {
 	mu              sync.Mutex
 	method, outcome string // "" until a request was observed
 	counts          map[Metric]float64
+	read, written   float64 // capacity units
 }
 
 type invocationKey struct{}
@@ -52,6 +64,19 @@ func (i *invocation) observe(method, outcome string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.method, i.outcome = method, outcome
+}
+
+// units are those used so far, as members of a line.
+func (i *invocation) units() (attrs []slog.Attr) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.read > 0 {
+		attrs = append(attrs, slog.Float64("read_units", i.read))
+	}
+	if i.written > 0 {
+		attrs = append(attrs, slog.Float64("write_units", i.written))
+	}
+	return attrs
 }
 
 func (i *invocation) count(m Metric, n float64) {

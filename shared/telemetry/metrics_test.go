@@ -63,20 +63,20 @@ func metrics(t *testing.T, lines []line) map[string]float64 {
 func TestMetrics_of_a_request(t *testing.T) {
 	f := newFixture()
 	got := metrics(t, f.invoke(t, "r", func(ctx context.Context) error {
-		telemetry.Count(ctx, telemetry.ReadUnits, 0.5)
-		telemetry.Count(ctx, telemetry.ReadUnits, 1)
+		telemetry.Count(ctx, telemetry.ForwardFailures, 0.5)
+		telemetry.Count(ctx, telemetry.ForwardFailures, 1)
 		telemetry.Count(ctx, telemetry.ConfirmationUnavailable, 1)
 		telemetry.Observe(f.Log())(ctx, mcp.Observation{Method: "tools/call", Status: 200})
 		return nil
 	}))
 	want := map[string]float64{
 		"Requests tools tools/call ok": 1, "Errors tools tools/call": 0, "Latency tools tools/call": 1.5,
-		"ReadUnits tools": 1.5, "ConfirmationUnavailable tools": 1,
+		"ForwardFailures tools": 1.5, "ConfirmationUnavailable tools": 1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	telemetry.Count(t.Context(), telemetry.ReadUnits, 1) // nobody counts
+	telemetry.Count(t.Context(), telemetry.ForwardFailures, 1) // nobody counts
 }
 
 func TestMetrics_outcome(t *testing.T) {
@@ -173,4 +173,32 @@ func TestMetrics_without_a_request(t *testing.T) {
 		telemetry.Observe(nil)(ctx, mcp.Observation{Method: "ping", Status: 200})
 		panic("x")
 	})
+}
+
+// What a request used of the tables is told in its line, where it used any, and
+// is no metric.
+func TestUnits(t *testing.T) {
+	f := newFixture()
+	request := func(reads, writes float64) line {
+		lines := f.invoke(t, "r", func(ctx context.Context) error {
+			for range 2 {
+				telemetry.CountUnits(ctx, reads/2, 0)
+				telemetry.CountUnits(context.WithoutCancel(ctx), 0, writes/2)
+			}
+			telemetry.Observe(f.Log())(ctx, mcp.Observation{Method: "tools/call", Status: 200})
+			return nil
+		})
+		if last := lines[len(lines)-1]; last["_aws"] == nil || last["read_units"] != nil {
+			t.Error(last)
+		}
+		return lines[0]
+	}
+	if l := request(1.5, 4); l["read_units"] != 1.5 || l["write_units"] != 4.0 {
+		t.Error(l)
+	}
+	l := request(0, 0)
+	if _, ok := l["read_units"]; ok || l["write_units"] != nil {
+		t.Error("units of another request, or none at all:", l)
+	}
+	telemetry.CountUnits(t.Context(), 1, 1) // nobody counts
 }

@@ -19,12 +19,6 @@ func Observe(log *slog.Logger) func(context.Context, mcp.Observation) {
 	}
 	return func(ctx context.Context, o mcp.Observation) {
 		outcome := outcomeOf(o)
-		if inv := invocationFrom(ctx); inv != nil {
-			inv.observe(methodOf(o.Method), outcome)
-			if o.Outcome == confirmationUnavailable {
-				inv.count(ConfirmationUnavailable, 1)
-			}
-		}
 		level := slog.LevelInfo
 		attrs := []slog.Attr{
 			slog.String("method", o.Method), slog.String("subject", o.Subject), slog.String("outcome", outcome),
@@ -32,7 +26,14 @@ func Observe(log *slog.Logger) func(context.Context, mcp.Observation) {
 			slog.Int("status", o.Status), slog.Int("code", o.Code),
 			slog.Float64("duration_ms", milliseconds(o.Duration)),
 		}
-		if o.Outcome != "" {
+		if inv := invocationFrom(ctx); inv != nil {
+			inv.observe(methodOf(o.Method), outcome)
+			if o.Outcome == confirmationUnavailable {
+				inv.count(ConfirmationUnavailable, 1)
+			}
+			attrs = append(attrs, inv.units()...)
+		}
+		if o.Outcome != "" && o.Outcome != outcome {
 			attrs = append(attrs, slog.String("result", o.Outcome))
 		}
 		if o.Cause != nil {
@@ -66,6 +67,11 @@ func Traced(methods map[string]mcp.Method) map[string]mcp.Method {
 // for (R17).
 const confirmationUnavailable = "confirmation_unavailable"
 
+// Forwarded is the outcome of what a router handed on to a family, whose answer
+// it passed back unread. How that ended is told in the family's own line, which
+// has the same gateway_request_id.
+const Forwarded = "forwarded"
+
 // The outcomes of a request, a metric dimension. What a tool answers with an
 // error of its own is ok here, unless something broke; its code is in the log
 // line.
@@ -79,6 +85,8 @@ const (
 
 func outcomeOf(o mcp.Observation) string {
 	switch {
+	case o.Outcome == Forwarded:
+		return Forwarded
 	case o.Status >= http.StatusInternalServerError, o.Code == mcp.CodeInternal, o.Outcome == "internal":
 		return outcomeFault
 	case o.Status == http.StatusUnauthorized, o.Status == http.StatusForbidden:

@@ -167,7 +167,7 @@ func TestConcurrency(t *testing.T) {
 			f.Wrap(handlerFunc(func(ctx context.Context) error {
 				var counts sync.WaitGroup
 				for range 10 {
-					counts.Go(func() { telemetry.Count(ctx, telemetry.ReadUnits, 0.5) })
+					counts.Go(func() { telemetry.Count(ctx, telemetry.ForwardFailures, 0.5) })
 				}
 				counts.Wait()
 				f.Log().InfoContext(ctx, "x")
@@ -181,7 +181,7 @@ func TestConcurrency(t *testing.T) {
 		if l["cold_start"] == true {
 			cold++
 		}
-		if l["_aws"] != nil && l["ReadUnits"] != 5.0 {
+		if l["_aws"] != nil && l["ForwardFailures"] != 5.0 {
 			t.Error(l)
 		}
 	}

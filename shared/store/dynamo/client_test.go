@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -78,8 +79,8 @@ func TestObserve(t *testing.T) {
 			t.Fatalf("%s: %v", call.name, err)
 		}
 		told := 0
-		table.Observe = func(operation string, units float64) {
-			if told++; operation != f.got()[0].operation || units != want {
+		table.Observe = func(ctx context.Context, operation string, units float64) {
+			if told++; ctx != t.Context() || operation != f.got()[0].operation || units != want {
 				t.Errorf("%s: Observe(%s, %v), want %v", call.name, operation, units, want)
 			}
 		}

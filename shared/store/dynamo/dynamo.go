@@ -26,7 +26,7 @@ type Table struct {
 	// operation used: GetItem, Query, PutItem, and so on, read or write units as
 	// the operation has it. (DynamoDB does not tell those of a write that a
 	// condition refused.) Set it before the table is used.
-	Observe func(operation string, units float64)
+	Observe func(ctx context.Context, operation string, units float64)
 
 	client  *dynamodb.Client
 	retryer aws.Retryer
@@ -55,7 +55,7 @@ func (t *Table) Get(ctx context.Context, k store.Key) (store.Item, error) {
 	if err != nil {
 		return store.Item{}, t.failure(ctx, err)
 	}
-	t.observe("GetItem", out.ConsumedCapacity)
+	t.observe(ctx, "GetItem", out.ConsumedCapacity)
 	if out.Item == nil {
 		return store.Item{}, store.ErrNotFound
 	}
@@ -82,7 +82,7 @@ func (t *Table) Query(ctx context.Context, q store.Query) (store.Page, error) {
 		if err != nil {
 			return store.Page{}, t.failure(ctx, err)
 		}
-		t.observe("Query", out.ConsumedCapacity)
+		t.observe(ctx, "Query", out.ConsumedCapacity)
 		if err := p.fill(out); err != nil {
 			return store.Page{}, err
 		}
@@ -101,7 +101,7 @@ func (t *Table) capacity() types.ReturnConsumedCapacity {
 	return types.ReturnConsumedCapacityTotal
 }
 
-func (t *Table) observe(operation string, capacity ...*types.ConsumedCapacity) {
+func (t *Table) observe(ctx context.Context, operation string, capacity ...*types.ConsumedCapacity) {
 	if t.Observe == nil {
 		return
 	}
@@ -111,5 +111,5 @@ func (t *Table) observe(operation string, capacity ...*types.ConsumedCapacity) {
 			units += aws.ToFloat64(c.CapacityUnits)
 		}
 	}
-	t.Observe(operation, units)
+	t.Observe(ctx, operation, units)
 }

@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,9 @@ func TestContract(t *testing.T) {
 func TestUnits(t *testing.T) {
 	table := dynamotest.Table(t)
 	var used []string
-	table.Observe = func(operation string, units float64) { used = append(used, fmt.Sprint(operation, " ", units)) }
+	table.Observe = func(_ context.Context, operation string, units float64) {
+		used = append(used, fmt.Sprint(operation, " ", units))
+	}
 	sized := func(sort string, value int) store.Item {
 		return store.Item{Key: store.Key{Partition: "p", Sort: sort}, Value: make([]byte, value)}
 	}

@@ -37,7 +37,7 @@ func (t *Table) Write(ctx context.Context, ops ...store.Op) error {
 	for i := range out.ConsumedCapacity {
 		capacity = append(capacity, &out.ConsumedCapacity[i])
 	}
-	t.observe("TransactWriteItems", capacity...)
+	t.observe(ctx, "TransactWriteItems", capacity...)
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (t *Table) single(ctx context.Context, op store.Op) error {
 		if err != nil {
 			return t.singleFailure(ctx, watch, err)
 		}
-		t.observe("PutItem", out.ConsumedCapacity)
+		t.observe(ctx, "PutItem", out.ConsumedCapacity)
 	case store.ActionDelete:
 		out, err := t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: &t.name, Key: r.Delete.Key,
@@ -65,7 +65,7 @@ func (t *Table) single(ctx context.Context, op store.Op) error {
 		if err != nil {
 			return t.singleFailure(ctx, watch, err)
 		}
-		t.observe("DeleteItem", out.ConsumedCapacity)
+		t.observe(ctx, "DeleteItem", out.ConsumedCapacity)
 	case store.ActionAdd:
 		out, err := t.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &t.name, Key: r.Update.Key, UpdateExpression: r.Update.UpdateExpression,
@@ -76,7 +76,7 @@ func (t *Table) single(ctx context.Context, op store.Op) error {
 		if err != nil {
 			return t.singleFailure(ctx, watch, err)
 		}
-		t.observe("UpdateItem", out.ConsumedCapacity)
+		t.observe(ctx, "UpdateItem", out.ConsumedCapacity)
 	}
 	return nil
 }
