@@ -1,0 +1,47 @@
+package model
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Finish makes the answer of what a provider sent: its text in valid UTF-8 and
+// within [MaxText]. cut says that it reached
+// MaxTokens. An answer of nothing is an error.
+func Finish(text string, cut bool, t Tokens) (Answer, error) {
+	a := Answer{Cut: cut, Tokens: t}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if short := Shorten(text, MaxText); short != text {
+		text, a.Cut = short, true
+	}
+	switch blank := strings.TrimSpace(text) == ""; {
+	case blank && a.Cut:
+		return a, &Error{Sentence: "The model used up the tokens that an answer may have before it wrote anything."}
+	case blank:
+		return a, &Error{Sentence: "The model answered with nothing."}
+	}
+	a.Text = text
+	return a, nil
+}
+
+// Count makes tokens of what a provider has counted. What no question costs is
+// put right: a provider that lies shall not overflow the sums.
+func Count(input, output, cacheRead, cacheWrite int64) Tokens {
+	sane := func(n int64) int64 { return min(max(n, 0), 1e8) }
+	return Tokens{sane(input), sane(output), sane(cacheRead), sane(cacheWrite)}
+}
+
+func (t Tokens) plus(u Tokens) Tokens {
+	return Tokens{t.InputTokens + u.InputTokens, t.OutputTokens + u.OutputTokens, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite}
+}
+
+// Shorten cuts valid UTF-8 to so many bytes, between two characters.
+func Shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}

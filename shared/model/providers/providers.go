@@ -1,0 +1,89 @@
+// Package providers makes the models of the catalogue of environment variables,
+// the same in the cloud and on one machine. It imports the packages of the
+// providers.
+package providers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/model"
+	"github.com/universokobana/kobana-inbox-mcp/shared/model/bedrock"
+	"github.com/universokobana/kobana-inbox-mcp/shared/model/openai"
+	"github.com/universokobana/kobana-inbox-mcp/shared/model/rules"
+)
+
+// Options are what [FromEnv] needs beside the environment.
+type Options struct {
+	Credentials aws.CredentialsProvider                                // for Bedrock
+	Secret      func(ctx context.Context, name string) (string, error) // reads OPENAI_API_KEY_SECRET; may be nil where that is not set
+}
+
+// FromEnv makes a model that answers for every id of the catalogue, and asks
+// again where that may help. A provider that is not set up is no error: its
+// models answer what the operator has to set. An error names the variable that
+// makes no sense. Nobody is called before the first question.
+//
+//   - BEDROCK_REGION, else AWS_REGION: where Bedrock is asked.
+//   - BEDROCK_PROFILES: through which inference profiles, see
+//     [bedrock.ParseProfiles].
+//   - AWS_ENDPOINT_URL_BEDROCK_RUNTIME: another endpoint than Bedrock's own.
+//   - OPENAI_BASE_URL: an endpoint that speaks OpenAI's chat completions, up to
+//     /v1; else OpenAI's own.
+//   - OPENAI_API_KEY, or OPENAI_API_KEY_SECRET: its key, or the name of the
+//     secret that holds it.
+//   - OPENAI_MODEL: how the endpoint at OPENAI_BASE_URL calls the model that
+//     the catalogue calls openai/local.
+func FromEnv(getenv func(string) string, o Options) (model.Model, error) {
+	bedrockModel, err := bedrockFromEnv(getenv, o)
+	if err != nil {
+		return nil, err
+	}
+	openaiModel, err := openaiFromEnv(getenv, o)
+	if err != nil {
+		return nil, err
+	}
+	return model.Retry{Model: model.Providers{"bedrock": bedrockModel, "openai": openaiModel, "rules": rules.Model{}}}, nil
+}
+
+func bedrockFromEnv(getenv func(string) string, o Options) (model.Model, error) {
+	profiles, err := bedrock.ParseProfiles(getenv("BEDROCK_PROFILES"))
+	if err != nil {
+		return nil, fmt.Errorf("BEDROCK_PROFILES: %w", err)
+	}
+	region := cmp.Or(getenv("BEDROCK_REGION"), getenv("AWS_REGION"))
+	if region == "" || o.Credentials == nil {
+		return model.Missing("BEDROCK_REGION, and the credentials of an AWS account"), nil
+	}
+	return bedrock.New(bedrock.Options{
+		Region: region, Credentials: o.Credentials, Profiles: profiles, Endpoint: getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"),
+	}), nil
+}
+
+func openaiFromEnv(getenv func(string) string, o Options) (model.Model, error) {
+	url, key, secret, local := getenv("OPENAI_BASE_URL"), getenv("OPENAI_API_KEY"), getenv("OPENAI_API_KEY_SECRET"), getenv("OPENAI_MODEL")
+	switch {
+	case url == "" && local != "":
+		return nil, errors.New("OPENAI_BASE_URL: needed where OPENAI_MODEL is set")
+	case secret != "" && o.Secret == nil:
+		return nil, errors.New("OPENAI_API_KEY_SECRET: this server reads no secrets; set OPENAI_API_KEY")
+	case url == "" && key == "" && secret == "":
+		return model.Missing("OPENAI_API_KEY, or OPENAI_BASE_URL and OPENAI_MODEL for a model server of its own"), nil
+	}
+	options := openai.Options{BaseURL: url, LocalModel: local}
+	switch {
+	case secret != "":
+		options.Key = func(ctx context.Context) (string, error) { return o.Secret(ctx, secret) }
+	case key != "":
+		options.Key = func(context.Context) (string, error) { return key, nil }
+	}
+	m, err := openai.New(options)
+	if err != nil {
+		return nil, fmt.Errorf("OPENAI_BASE_URL: %w", err)
+	}
+	return m, nil
+}
