@@ -69,7 +69,7 @@ func newWorldLimited(t *testing.T, limit access.RateLimit) *world {
 	}
 	w.aurora, w.bosque = w.workspaceOf(t, demo.Owner), w.workspaceOf(t, demo.Other)
 	w.options = server.Options{
-		Service: w.service, Organization: w.directory.Organization, AuditKey: make([]byte, 32), CheckURL: sender.CheckURL,
+		Service: w.service, Organization: w.directory.Organization, AuditKey: func(context.Context) ([]byte, error) { return make([]byte, 32), nil }, CheckURL: sender.CheckURL,
 		AllowOrigin: func(origin string) bool { return origin == page }, Now: w.clock.now, Log: log,
 	}
 	w.handler = w.instance(t, limit)

@@ -80,7 +80,8 @@ func (s *Server) open(c Config) (err error) {
 	}
 	s.handler = onlyLoopback(gateway(server.Options{
 		Service: s.data.service, Gate: gate, Organization: s.data.directory.Organization,
-		Confirmer: confirmer, ConfirmAlso: c.ConfirmAlso, AuditKey: s.data.keys.audit, CheckURL: s.data.sender.CheckURL,
+		Confirmer: confirmer, ConfirmAlso: c.ConfirmAlso, CheckURL: s.data.sender.CheckURL,
+		AuditKey:    func(context.Context) ([]byte, error) { return s.data.keys.audit, nil },
 		AllowOrigin: origins.Allow, ReadOnly: c.ReadOnly, Log: s.log,
 	}, s.data.links))
 	return nil

@@ -102,13 +102,14 @@ func (c *Catalog) change(ctx context.Context, t *Tool, caller *access.Caller, r 
 	by := inbox.Actor{
 		Workspace: call.workspace(), Person: caller.Person, Client: cmp.Or(caller.Client, r.Client), Tool: t.Name,
 	}
-	if by.Arguments, err = digest(c.opts.AuditKey, t.Input, p.Arguments); err != nil {
-		return c.failure(ctx, t, err, "")
-	}
 	ctx, cancel := c.writing(ctx)
 	defer cancel()
+	by.Arguments, err = c.digest(ctx, t, p.Arguments)
 	if t.Hints.Destructive {
-		return c.confirm(ctx, &action{catalog: c, tool: t, call: call, by: by}, r, p)
+		return c.confirm(ctx, &action{catalog: c, tool: t, call: call, by: by, unaudited: err}, r, p)
+	}
+	if err != nil {
+		return c.failure(ctx, t, err, "")
 	}
 	out, err := write(ctx, t, call, by)
 	return c.result(ctx, t, r.Version, out, err)

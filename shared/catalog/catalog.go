@@ -42,9 +42,10 @@ type Options struct {
 	// ConfirmAlso names further writing tools to be destructive: the operator's
 	// CONFIRM_ALSO, which [CheckConfirmAlso] has judged (R11).
 	ConfirmAlso []string
-	// AuditKey is the key of the digests of arguments in system events. Without
-	// it they have none.
-	AuditKey []byte
+	// AuditKey fetches the key of the digests of arguments in system events.
+	// Where it fails, no tool that writes runs: what it did could not be told
+	// whole. nil: events have no digests.
+	AuditKey func(ctx context.Context) ([]byte, error)
 	// CheckURL returns an [*inbox.Error] for a URL that webhooks may not have.
 	// nil: any URL will do.
 	CheckURL func(url string) error

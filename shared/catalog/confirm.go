@@ -24,6 +24,8 @@ type action struct {
 	by      inbox.Actor
 	plan    Plan   // what the latest question was made of
 	out     Output // what carrying it out answered
+	// unaudited is why the digest of the arguments could not be made.
+	unaudited error
 }
 
 // Recheck judges the person again, past all caches. The rest of the call acts
@@ -127,7 +129,7 @@ func (c *Catalog) confirm(ctx context.Context, a *action, r *mcp.Request, p call
 }
 
 func (c *Catalog) decide(ctx context.Context, a *action, r *mcp.Request, p callParams) (confirm.Decision, error) {
-	if c.opts.Confirmer == nil || c.opts.Readmit == nil {
+	if c.opts.Confirmer == nil || c.opts.Readmit == nil || a.unaudited != nil && r.ElicitForm {
 		return confirm.Decision{
 			Outcome: confirm.Unavailable,
 			Message: "This server cannot ask for a confirmation now. Nothing was executed. Try again later.",

@@ -46,7 +46,7 @@ func newLab(t *testing.T, change ...func(*Options)) *lab {
 	}
 	l.opts = Options{
 		Service: l.fake, Now: func() time.Time { return l.now }, Nonce: func() string { return "nonce" },
-		Log: slog.New(slog.NewTextHandler(&l.log, nil)), AuditKey: audited,
+		Log: slog.New(slog.NewTextHandler(&l.log, nil)), AuditKey: func(context.Context) ([]byte, error) { return audited, nil },
 		Readmit: func(context.Context) (*access.Caller, error) {
 			if l.fresh == nil {
 				return l.caller, nil

@@ -87,6 +87,19 @@ func begun(err error) error {
 	return begunError{err}
 }
 
+// digest is the digest of a call's arguments, by the key in force.
+func (c *Catalog) digest(ctx context.Context, t *Tool, args jsontext.Value) (string, error) {
+	if c.opts.AuditKey == nil {
+		return "", nil
+	}
+	key, err := c.opts.AuditKey(ctx)
+	if err != nil {
+		c.opts.Log.ErrorContext(ctx, "audit key unavailable", "tool", t.Name, "cause", err)
+		return "", inbox.Errorf(inbox.CodeUnavailable, "", "What this call does cannot be recorded now. Nothing was changed. Try again later.")
+	}
+	return digest(key, t.Input, args)
+}
+
 // digest is the keyed digest of a call's arguments for the audit: HMAC-SHA256
 // of their canonical form (RFC 8785), without secret fields. Without a key
 // there is none: whoever can guess arguments could tell which they were.

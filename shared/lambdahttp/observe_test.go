@@ -101,7 +101,7 @@ func TestCase15_faults(t *testing.T) {
 	large := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcp.SetCORS(w.Header(), r.Header.Get("Origin"))
 		w.Header().Set("X-Other", "1")
-		w.Write(bytes.Repeat([]byte("\x01"), 6<<20))
+		w.Write(bytes.Repeat([]byte{34}, 4<<20))
 	})
 	broken := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcp.SetCORS(w.Header(), r.Header.Get("Origin"))

@@ -44,8 +44,9 @@ type Options struct {
 	Confirmer *confirm.Confirmer
 	// ConfirmAlso names writing tools that ask too: the operator's addition.
 	ConfirmAlso []string
-	// AuditKey is the key of the digests of arguments in system events.
-	AuditKey []byte
+	// AuditKey fetches the key of the digests of arguments in system events,
+	// without which no tool writes. nil: events have no digests.
+	AuditKey func(ctx context.Context) ([]byte, error)
 	// CheckURL judges the URL of a webhook.
 	CheckURL func(url string) error
 	// AllowOrigin judges an Origin header; nil allows none.
