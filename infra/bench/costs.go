@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
+)
+
+// warmOf compares the invocations of one method. Processor time, because a
+// busy machine does not add to it; the time by the clock is beside it.
+func (b *bench) warmOf(ctx context.Context, echo *lambdatest.Function, r request) error {
+	ours, err := function{b.bin("bare"), []string{"FAMILY=" + r.family()}}.start()
+	if err != nil {
+		return err
+	}
+	defer ours.Close()
+	event := r.event()
+	var used, wall [2][]float64
+	for run := range warmRuns + 1 {
+		for i, f := range []*lambdatest.Function{ours, echo} {
+			const n = 100
+			var times []float64
+			before, err := cpuOf(f.PID())
+			if err != nil {
+				return err
+			}
+			for range n {
+				start := time.Now()
+				if _, err := f.Invoke(ctx, event); err != nil {
+					return err
+				}
+				times = append(times, time.Since(start).Seconds())
+			}
+			after, err := cpuOf(f.PID())
+			if err != nil {
+				return err
+			}
+			if run > 0 { // the first warms up
+				used[i], wall[i] = append(used[i], (after-before)/n), append(wall[i], median(duration, times).median)
+			}
+		}
+	}
+	over := differences(duration, used[0], used[1])
+	b.add(r.name+", processor time", over, median(duration, used[1]), figure{}, atMost(over, maxWarm))
+	b.add("  by the clock", differences(duration, wall[0], wall[1]), median(duration, wall[1]), figure{}, bar{})
+	return nil
+}
+
+// costs measures what each kind of request costs the whole product in this
+// process: with its store, but without waiting for a disk.
+func (b *bench) costs(ctx context.Context) error {
+	w, err := newWorld(ctx, b.dir)
+	if err != nil {
+		return err
+	}
+	defer w.file.Close()
+	b.section("processor time and allocations of a request, the product whole on the embedded store: as a Lambda event, against plain HTTP")
+	kinds := append([]request{
+		{"server/discover", "server/discover", nil, token},
+		{"tools/call emails_list, 50 e-mails", "tools/call", object{"name": "emails_list", "arguments": object{}}, token},
+		{"tools/call emails_get", "tools/call", object{"name": "emails_get", "arguments": object{"id": w.email}}, token},
+	}, requests(w.records, token)...)
+	if err := load(ctx, w, 50); err != nil {
+		return err
+	}
+	for _, r := range kinds {
+		if err := b.costOf(ctx, w, func() (request, error) { return r, nil }); err != nil {
+			return err
+		}
+	}
+	if err := b.costOf(ctx, w, func() (request, error) { return rotation(w.records, token, ""), nil }); err != nil {
+		return err
+	}
+	return b.costOf(ctx, w, func() (request, error) {
+		question, err := w.answer(ctx, rotation(w.records, token, ""))
+		if err != nil {
+			return request{}, err
+		}
+		state, err := stateOf(question)
+		return rotation(w.records, token, state), err
+	})
+}
+
+// costOf measures requests of one kind, both ways. Next makes each; what that
+// costs does not count.
+func (b *bench) costOf(ctx context.Context, w *world, next func() (request, error)) error {
+	const batch = 64
+	var used, allocs [2][]float64
+	var name string
+	for run := range 13 {
+		for way := range 2 {
+			calls := make([]func() error, batch)
+			for i := range calls {
+				r, err := next()
+				if err != nil {
+					return err
+				}
+				name = r.name
+				calls[i] = w.ready(ctx, r, way == 0)
+			}
+			runtime.GC()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := cpu()
+			for _, call := range calls {
+				if err := call(); err != nil {
+					return err
+				}
+			}
+			spent := cpu() - start
+			runtime.ReadMemStats(&after)
+			if run > 1 { // the first ones warm up
+				used[way], allocs[way] = append(used[way], spent/batch), append(allocs[way], float64(after.Mallocs-before.Mallocs)/batch)
+			}
+		}
+	}
+	b.add(name, median(duration, used[0]), median(duration, used[1]), ratios(used[0], used[1]), bar{})
+	b.add("  allocations", median(number, allocs[0]), median(number, allocs[1]), ratios(allocs[0], allocs[1]), bar{})
+	return nil
+}
+
+// ready is a call of the product that only needs to be made.
+func (w *world) ready(ctx context.Context, r request, event bool) func() error {
+	if event {
+		payload, f := r.event(), w.lambda[r.family()]
+		return func() error {
+			out, err := f.Invoke(ctx, payload)
+			if err == nil {
+				err = checkAnswer(out)
+			}
+			return err
+		}
+	}
+	h, q := w.families[r.family()], r.http(ctx)
+	out := &recorder{header: make(http.Header)}
+	return func() error {
+		h.ServeHTTP(out, q)
+		return out.check(r)
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+)
+
+// The numbers of records over which lists and completions must cost the same,
+// and how much they may differ.
+const (
+	fewRecords  = 100
+	manyRecords = 1_000_000
+	flatness    = 0.20
+)
+
+// growth compares lists and completions over few and many records.
+func (b *bench) growth(ctx context.Context) error {
+	var worlds []*world
+	var names []string
+	for _, n := range []int{fewRecords, 10_000, manyRecords} {
+		dir := filepath.Join(b.dir, fmt.Sprint("records-", n))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+		w, err := newWorld(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		defer w.file.Close()
+		if err := load(ctx, w, n); err != nil {
+			return err
+		}
+		worlds, names = append(worlds, w), append(names, fmt.Sprint(n))
+	}
+	b.section("processor time of lists and completions, by the number of e-mails in the workspace, against 100 (embedded store)")
+	for name, of := range map[string]func(*world) request{
+		"emails_list": func(w *world) request {
+			return request{"", "tools/call", object{"name": "emails_list", "arguments": object{}}, token}
+		},
+		"emails_list by sender": func(w *world) request {
+			return request{"", "tools/call", object{"name": "emails_list", "arguments": object{"from": "ana@example.com"}}, token}
+		},
+		"complete an id": func(w *world) request {
+			return request{"", "completion/complete", object{
+				"ref": object{"type": "ref/resource", "uri": "kobana://inbox/emails/{id}"}, "argument": object{"name": "id", "value": string(w.email)[:8]},
+			}, token}
+		},
+	} {
+		used := make([][]float64, len(worlds))
+		for run := range 25 {
+			for i, w := range worlds {
+				const n = 20
+				start := cpu()
+				for range n {
+					if _, err := w.answer(ctx, of(w)); err != nil {
+						return err
+					}
+				}
+				if run > 3 { // the first ones warm up
+					used[i] = append(used[i], (cpu()-start)/n)
+				}
+			}
+		}
+		few := median(duration, used[0])
+		for i := 1; i < len(worlds); i++ {
+			ratio := ratios(used[i], used[0])
+			b.add(name+", "+names[i], median(duration, used[i]), few, ratio, within(ratio, flatness))
+		}
+	}
+	return nil
+}
+
+// load puts n e-mails into a world, the newest last, with all copies that lists
+// are read from. One is written by the product; the others are like it but for
+// their ids.
+func load(ctx context.Context, w *world, n int) error {
+	first := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Duration(n) * time.Millisecond)
+	model := inbox.NewID(first)
+	var sample capture
+	db := inboxstore.New(inboxstore.Options{Table: &sample})
+	if err := db.Apply(ctx, w.workspace, inboxstore.Insert(email(w.workspace, model, inbox.NewID(first), first))); err != nil {
+		return err
+	}
+	var ops []store.Op
+	for i := range n {
+		id := inbox.NewID(first.Add(time.Duration(i) * time.Millisecond))
+		for _, op := range sample.ops {
+			item := op.Item
+			if item.Sort == string(model) {
+				item.Sort = string(id)
+			}
+			item.Value = bytes.ReplaceAll(item.Value, []byte(model), []byte(id))
+			ops = append(ops, store.Put(item))
+		}
+		if len(ops)+len(sample.ops) > store.MaxTransactionItems || i == n-1 {
+			if err := w.table.Write(ctx, ops...); err != nil {
+				return err
+			}
+			ops = ops[:0]
+		}
+	}
+	return nil
+}
+
+// capture is a table that keeps what is written to it, and does nothing.
+type capture struct {
+	store.Table
+	ops []store.Op
+}
+
+// Write implements [store.Table].
+func (c *capture) Write(_ context.Context, ops ...store.Op) error {
+	c.ops = append(c.ops, ops...)
+	return nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The bars of comparisons with the baselines (design decisions, docs/performance.md).
+const (
+	maxStart   = 1.5    // × an empty function
+	maxVersus  = 0.1    // × the official SDK
+	maxWarm    = 100e-6 // seconds over an echo function
+	maxMemory  = 40e6   // bytes
+	startRuns  = 31
+	versusRuns = 11
+	warmRuns   = 11
+)
+
+// anyRecords are ids for servers that find anything.
+var anyRecords = records{agent: "0198c0de-0000-7000-8000-000000000001", webhook: "0198c0de-0000-7000-8000-000000000002"}
+
+// versusSDK compares what a request costs with the official Go SDK, which
+// serves the same definitions. Neither has a store, nor checks tokens.
+func (b *bench) versusSDK(context.Context) error {
+	ours, err := startMeter(b.bin("bare"))
+	if err != nil {
+		return err
+	}
+	defer ours.Close()
+	if err := b.define(ours); err != nil {
+		return err
+	}
+	theirs, err := startMeter(b.bin("sdk"), "DEFINITIONS="+b.definitions())
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	b.section("processor time of a request, against the official Go SDK with the same definitions (no store, no token check)")
+	for _, r := range requests(anyRecords, token) {
+		n := 0
+		var mine, others, allocs, otherAllocs []float64
+		for range versusRuns {
+			a, n1, err := ours.fill(r, &n)
+			if err != nil {
+				return err
+			}
+			s, err := theirs.run(r, max(20, n1/20))
+			if err != nil {
+				return fmt.Errorf("the SDK: %w", err)
+			}
+			if m := len(s.Answer); m*2 < len(a.Answer) || len(a.Answer)*2 < m {
+				return fmt.Errorf("%s: not the same work: %d bytes and the SDK's %d\n%.300s", r.name, len(a.Answer), m, s.Answer)
+			}
+			mine, others = append(mine, float64(a.CPU)/1e9/float64(n1)), append(others, float64(s.CPU)/1e9/float64(max(20, n1/20)))
+			allocs, otherAllocs = append(allocs, float64(a.Allocs)/float64(n1)), append(otherAllocs, float64(s.Allocs)/float64(max(20, n1/20)))
+		}
+		ratio := ratios(mine, others)
+		b.add(r.name, median(duration, mine), median(duration, others), ratio, atMost(ratio, maxVersus))
+		b.add("  allocations", median(number, allocs), median(number, otherAllocs), ratios(allocs, otherAllocs), bar{})
+	}
+	return nil
+}
+
+// fill makes as many requests as take 50 ms, which it finds out the first time.
+func (m *meter) fill(r request, n *int) (cost, int, error) {
+	if *n == 0 {
+		for *n = 50; ; *n *= 2 {
+			c, err := m.run(r, *n)
+			if err != nil {
+				return c, 0, err
+			}
+			if c.CPU > 50e6 {
+				break
+			}
+		}
+	}
+	c, err := m.run(r, *n)
+	return c, *n, err
+}
+
+func (b *bench) definitions() string { return filepath.Join(b.dir, "definitions.json") }
+
+// define writes down what our server offers and answers, for the SDK's to do
+// the same.
+func (b *bench) define(ours *meter) error {
+	d := object{}
+	answers := map[string]jsontext.Value{}
+	for _, r := range requests(anyRecords, token) {
+		c, err := ours.run(r, 1)
+		if err != nil {
+			return err
+		}
+		if answers[r.method], err = result([]byte(c.Answer)); err != nil {
+			return err
+		}
+	}
+	for name, from := range map[string][]string{
+		"Tools": {"tools/list", "tools"}, "Resources": {"resources/list", "resources"}, "Prompts": {"prompts/list", "prompts"},
+		"ResourceTemplates": {"resources/templates/list", "resourceTemplates"}, "Record": {"tools/call", "structuredContent"},
+		"Prompt": {"prompts/get"}, "Completion": {"completion/complete", "completion", "values"},
+	} {
+		value := answers[from[0]]
+		for _, member := range from[1:] {
+			value = memberOf(value, member)
+		}
+		d[name] = value
+	}
+	return os.WriteFile(b.definitions(), marshal(d), 0o600)
+}
+
+// starts measures the time from before a process is started to its first
+// answer.
+func (b *bench) starts(ctx context.Context) error {
+	list := requests(anyRecords, token)[0].event()
+	bare := function{b.bin("bare"), []string{"FAMILY=tools"}}
+	empty := function{b.bin("empty"), nil}
+	sdk := function{b.bin("sdk"), []string{"DEFINITIONS=" + b.definitions()}}
+	var wall, used [3][]float64
+	for range startRuns {
+		for i, f := range []function{bare, empty, sdk} {
+			w, c, err := firstAnswer(ctx, f, list)
+			if err != nil {
+				return err
+			}
+			wall[i], used[i] = append(wall[i], w), append(used[i], c)
+		}
+	}
+	b.section("from the start of a process to its first answer, tools/list, against an empty function (no store, no token check)")
+	ratio := ratios(wall[0], wall[1])
+	b.add("time", median(duration, wall[0]), median(duration, wall[1]), ratio, atMost(ratio, maxStart))
+	b.add("  processor time", median(duration, used[0]), median(duration, used[1]), ratios(used[0], used[1]), bar{})
+	b.add("  the SDK's time", median(duration, wall[2]), median(duration, wall[1]), ratios(wall[2], wall[1]), bar{})
+	return nil
+}
+
+// warm measures what an invocation takes on top of a function that echoes its
+// event.
+func (b *bench) warm(ctx context.Context) error {
+	echo, err := function{b.bin("echo"), nil}.start()
+	if err != nil {
+		return err
+	}
+	defer echo.Close()
+	b.section("a warm invocation, on top of one of a function that echoes its event (no store, no token check)")
+	for _, r := range requests(anyRecords, token) {
+		if err := b.warmOf(ctx, echo, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
