@@ -71,7 +71,7 @@ func TestModels(t *testing.T) {
 		if m.ID == "" || m.Label == "" || m.Provider == "" || m.ContextTokens <= 0 || m.Currency != "USD" || seen[m.ID] {
 			t.Errorf("incomplete or repeated model: %+v", m)
 		}
-		if free := m.InputPrice == 0 || m.OutputPrice == 0; free != (m.ID == "rules/demo") {
+		if free := m.InputPrice == 0 || m.OutputPrice == 0; free != (m.ID == "rules/demo" || m.ID == "openai/local") {
 			t.Errorf("%s: input %v, output %v USD per million tokens", m.ID, m.InputPrice, m.OutputPrice)
 		}
 		seen[m.ID] = true

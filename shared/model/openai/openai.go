@@ -223,14 +223,15 @@ var codeForm = regexp.MustCompile(`^[a-z][a-z_]{2,50}$`)
 func failure(answer *http.Response, body []byte) error {
 	var b struct {
 		Error struct {
-			Code jsontext.Value `json:"code"` // a number with some servers
-			Type string         `json:"type"`
+			Code any `json:"code"` // a number with some servers
+			Type any `json:"type"`
 		} `json:"error"`
 	}
 	cause := fmt.Errorf("status %d", answer.StatusCode)
 	if json.Unmarshal(body, &b, lenient) == nil {
-		for _, code := range []string{strings.Trim(string(b.Error.Code), `"`), b.Error.Type} {
-			if !codeForm.MatchString(code) {
+		for _, member := range []any{b.Error.Code, b.Error.Type} {
+			code, ok := member.(string)
+			if !ok || !codeForm.MatchString(code) {
 				continue
 			}
 			cause = fmt.Errorf("%w, %s", cause, code)

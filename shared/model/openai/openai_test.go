@@ -137,7 +137,7 @@ func TestAnswer_Codes(t *testing.T) {
 		"unknown model": {404, `"model_not_found"`, "The model provider does not have this model.", "status 404, model_not_found, some_error"},
 		"a number":      {400, `400`, "The model provider refused the request.", "status 400, some_error"},
 		"the key":       {401, `"` + key + `"`, "The model provider refused access: its credentials, or the permission to use this model, are missing.", "status 401, some_error"},
-		"null":          {503, `null`, "The model provider failed.", "status 503, null, some_error"},
+		"null":          {503, `null`, "The model provider failed.", "status 503, some_error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := modeltest.Serve(t, modeltest.Say(c.status, `{"error":{"message":"Incorrect API key provided: `+key+`","type":"some_error","param":null,"code":`+c.code+`}}`))
