@@ -6,8 +6,8 @@ import (
 )
 
 // Finish makes the answer of what a provider sent: its text in valid UTF-8 and
-// within [MaxText]. cut says that it reached
-// MaxTokens. An answer of nothing is an error.
+// within [MaxText]. cut says that it reached MaxTokens. An answer of nothing is
+// an error.
 func Finish(text string, cut bool, t Tokens) (Answer, error) {
 	a := Answer{Cut: cut, Tokens: t}
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -3,9 +3,10 @@
 // again ([Retry]), how an e-mail is put before a model so that it stays data
 // ([NewRequest]), and what an answer costs ([Cost]).
 //
-// The models themselves are in the packages below: bedrock, openai, rules.
-// This one imports inbox for the records and untrusted for what strangers
-// wrote; it knows no provider and no store.
+// The models themselves are in the packages below: bedrock, openai, rules;
+// package providers makes them all of the environment. This one imports inbox
+// for the records and untrusted for what strangers wrote; it knows no provider
+// and no store.
 package model
 
 import (
