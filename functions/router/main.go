@@ -2,6 +2,9 @@
 // of its own, and hands the families' requests on to their functions.
 package main
 
-import "github.com/universokobana/kobana-inbox-mcp/shared/cloud"
+import (
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/routing"
+)
 
-func main() { cloud.Run("router", (*cloud.Function).Router) }
+func main() { cloud.Run("router", routing.Handler) }

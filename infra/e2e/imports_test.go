@@ -26,11 +26,13 @@ var imports = map[string][]string{
 	module + "shared/store/files": nil,
 	"testing":                     nil,
 	"net/http/httptest":           nil,
-	// What would cost a start its time: the SDK's chain of configuration, the
-	// RPC mode of runtimes that are gone, the official SDK of the protocol.
-	"github.com/aws/aws-sdk-go-v2/config":        nil,
-	"net/rpc":                                    nil,
-	"github.com/modelcontextprotocol/go-sdk/mcp": nil,
+	// What would cost a start its time: the SDK's Lambda where nothing is called by
+	// it, its chain of configuration, the RPC mode of runtimes that are gone, the
+	// official SDK of the protocol.
+	"github.com/aws/aws-sdk-go-v2/service/lambda": {"router"},
+	"github.com/aws/aws-sdk-go-v2/config":         nil,
+	"net/rpc":                                     nil,
+	"github.com/modelcontextprotocol/go-sdk/mcp":  nil,
 	// No tracing SDK (design §10).
 	"go.opentelemetry.io/":            nil,
 	"github.com/aws/aws-xray-sdk-go/": nil,

@@ -14,6 +14,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/cloudtest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/rawmail"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/routing"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/writing"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
@@ -40,7 +41,7 @@ func function(env map[string]string) *cloud.Function {
 
 // starts is how each function starts, as its main does.
 var starts = map[string]func(*cloud.Function) (http.Handler, error){
-	"router": (*cloud.Function).Router,
+	"router": routing.Handler,
 	"tools": func(f *cloud.Function) (http.Handler, error) {
 		o, err := writing.Options(f)
 		if err != nil {

@@ -4,16 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
@@ -23,9 +18,15 @@ import (
 // cut short by up to a half, so that callers spread.
 var throttleWaits = [...]time.Duration{100 * time.Millisecond, 300 * time.Millisecond, 900 * time.Millisecond}
 
-// Invoker calls Lambda functions; [lambda.Client] is one.
+// ErrThrottled is what an [Invoker] returns for a call that never began, for
+// want of an instance.
+var ErrThrottled = errors.New("lambdahttp: throttled")
+
+// Invoker calls Lambda functions. Package invoker has one.
 type Invoker interface {
-	Invoke(ctx context.Context, in *lambda.InvokeInput, options ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+	// Invoke calls the function, once, and returns what it answered. That the
+	// function failed is an error.
+	Invoke(ctx context.Context, function string, event []byte) ([]byte, error)
 }
 
 // Forwarder hands requests on to another function that a [Handler] runs: it
@@ -81,10 +82,9 @@ func eventFor(r *http.Request, body []byte) []byte {
 
 // invoke calls the function and returns what it answered.
 func (f *Forwarder) invoke(ctx context.Context, event []byte) ([]byte, error) {
-	in := &lambda.InvokeInput{FunctionName: &f.Function, InvocationType: types.InvocationTypeRequestResponse, Payload: event}
-	out, err := f.Invoker.Invoke(ctx, in, once)
+	out, err := f.Invoker.Invoke(ctx, f.Function, event)
 	for _, wait := range throttleWaits {
-		if !isThrottled(err) {
+		if !errors.Is(err, ErrThrottled) {
 			break
 		}
 		select {
@@ -92,28 +92,14 @@ func (f *Forwarder) invoke(ctx context.Context, event []byte) ([]byte, error) {
 			return nil, err
 		case <-time.After(wait - rand.N(wait/2)):
 		}
-		out, err = f.Invoker.Invoke(ctx, in, once)
+		out, err = f.Invoker.Invoke(ctx, f.Function, event)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if kind := aws.ToString(out.FunctionError); kind != "" {
-		return nil, fmt.Errorf("the function failed (%s): %.1000s", kind, out.Payload)
-	}
-	return out.Payload, nil
-}
-
-// once keeps the SDK from repeating a call.
-func once(o *lambda.Options) { o.Retryer = aws.NopRetryer{} }
-
-func isThrottled(err error) bool {
-	_, ok := errors.AsType[*types.TooManyRequestsException](err)
-	return ok
+	return out, err
 }
 
 func faultOf(ctx context.Context, err error) fault {
 	switch {
-	case isThrottled(err):
+	case errors.Is(err, ErrThrottled):
 		return throttled
 	case ctx.Err() != nil:
 		return timedOut

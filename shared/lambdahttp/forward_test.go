@@ -22,11 +22,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/invoker"
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-// invokerFunc is an Invoker that answers with a payload.
+// invokerFunc is a client of Lambda that answers with a payload.
 type invokerFunc func(ctx context.Context, in *lambda.InvokeInput) ([]byte, error)
 
 func (f invokerFunc) Invoke(ctx context.Context, in *lambda.InvokeInput, _ ...func(*lambda.Options)) (*lambda.InvokeOutput, error) {
@@ -34,11 +35,11 @@ func (f invokerFunc) Invoke(ctx context.Context, in *lambda.InvokeInput, _ ...fu
 	return &lambda.InvokeOutput{StatusCode: 200, Payload: payload}, err
 }
 
-// router is a function that forwards every family's requests by i.
-func router(i lambdahttp.Invoker, log *slog.Logger) *lambdahttp.Handler {
+// router is a function that forwards every family's requests by c.
+func router(c invoker.Client, log *slog.Logger) *lambdahttp.Handler {
 	o := mcp.Options{Info: mcp.Implementation{Name: "test", Version: "1"}, Core: true, Forward: map[string]http.Handler{}}
 	for _, f := range families {
-		o.Forward[f] = &lambdahttp.Forwarder{Invoker: i, Function: f, Log: log}
+		o.Forward[f] = &lambdahttp.Forwarder{Invoker: invoker.SDK{Client: c}, Function: f, Log: log}
 	}
 	return lambdahttp.New(mcp.New(o), log)
 }
@@ -143,12 +144,12 @@ func TestForward_without_a_Handler(t *testing.T) {
 		"data": {200, http.Header{"Content-Type": {"image/png"}}, "\xff"},
 		"none": {202, http.Header{}, ""},
 	} {
-		f := &lambdahttp.Forwarder{Function: "tools", Invoker: invokerFunc(func(ctx context.Context, in *lambda.InvokeInput) ([]byte, error) {
+		f := &lambdahttp.Forwarder{Function: "tools", Invoker: invoker.SDK{Client: invokerFunc(func(ctx context.Context, in *lambda.InvokeInput) ([]byte, error) {
 			if _, body := received(t, in.Payload); body != "\xff\x00" {
 				t.Errorf("%q", body)
 			}
 			return lambdahttp.New(write(want.status, want.header, want.body), nil).Invoke(ctx, in.Payload)
-		})}
+		})}}
 		w := httptest.NewRecorder()
 		f.ServeHTTP(w, httptest.NewRequest("POST", "/mcp", strings.NewReader("\xff\x00")))
 		if w.Code != want.status || !cmp.Equal(w.Header(), want.header) || w.Body.String() != want.body {
@@ -159,7 +160,7 @@ func TestForward_without_a_Handler(t *testing.T) {
 
 func TestForward_broken_answers_without_a_Handler(t *testing.T) {
 	for _, reply := range []string{`{"statusCode":0}`, `{"statusCode":"200"}`, `{"statusCode":200`, `{"statusCode":200,"body":1}`, `{"statusCode":200,"body":"a","isBase64Encoded":true}`} {
-		f := &lambdahttp.Forwarder{Function: "tools", Invoker: invokerFunc(func(context.Context, *lambda.InvokeInput) ([]byte, error) { return []byte(reply), nil })}
+		f := &lambdahttp.Forwarder{Function: "tools", Invoker: invoker.SDK{Client: invokerFunc(func(context.Context, *lambda.InvokeInput) ([]byte, error) { return []byte(reply), nil })}}
 		w := httptest.NewRecorder()
 		f.ServeHTTP(w, httptest.NewRequest("POST", "/mcp", strings.NewReader(toolsCall)))
 		if w.Code != http.StatusBadGateway || !strings.HasPrefix(w.Body.String(), `{"jsonrpc":"2.0","id":"a-1","error":`) {

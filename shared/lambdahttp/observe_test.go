@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/invoker"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
 )
@@ -47,7 +48,7 @@ func TestForward_line(t *testing.T) {
 			tel := telemetry.New(telemetry.Options{Function: "router", Version: "1", Out: &out})
 			o := mcp.Options{Info: mcp.Implementation{Name: "test", Version: "1"}, Core: true, Methods: options("", nil).Methods, Observe: telemetry.Observe(tel.Log()),
 				Forward: map[string]http.Handler{"tools": &lambdahttp.Forwarder{Function: "tools", Log: tel.Log(),
-					Invoker: invokerFunc(func(context.Context, *lambda.InvokeInput) ([]byte, error) { return []byte(c.answer), nil })}}}
+					Invoker: invoker.SDK{Client: invokerFunc(func(context.Context, *lambda.InvokeInput) ([]byte, error) { return []byte(c.answer), nil })}}}}
 			ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "r-1"})
 			if _, err := tel.Wrap(lambdahttp.New(mcp.New(o), tel.Log())).Invoke(ctx, c.event); err != nil {
 				t.Fatal(err)
@@ -96,7 +97,7 @@ func TestCase15_faults(t *testing.T) {
 	const origin = "https://app.example.com"
 	allow := func(o *mcp.Options) { o.AllowOrigin = func(s string) bool { return s == origin } }
 	failing := mcp.Options{Info: mcp.Implementation{Name: "test", Version: "1"}, Core: true, Forward: map[string]http.Handler{"tools": &lambdahttp.Forwarder{
-		Function: "tools", Invoker: invokerFunc(func(context.Context, *lambda.InvokeInput) ([]byte, error) { return nil, errors.New("lost") })}}}
+		Function: "tools", Invoker: invoker.SDK{Client: invokerFunc(func(context.Context, *lambda.InvokeInput) ([]byte, error) { return nil, errors.New("lost") })}}}}
 	allow(&failing)
 	large := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcp.SetCORS(w.Header(), r.Header.Get("Origin"))

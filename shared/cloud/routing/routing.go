@@ -1,4 +1,9 @@
-package cloud
+// Package routing makes the router of its environment: the one function that
+// calls others. It is apart so that only the router has the SDK's client of
+// Lambda.
+//
+// It may import everything in shared.
+package routing
 
 import (
 	"errors"
@@ -8,18 +13,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/awshttp"
-	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/invoker"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
 )
 
-// Router returns the handler of the router. It judges what it hands on, and
-// runs none of it: each family's requests go to the function that
-// TOOLS_FUNCTION, and so on, names.
-func (f *Function) Router() (http.Handler, error) {
-	o, err := f.reading(inboxstore.Options{})
+// Handler returns the handler of the router. It judges what it hands on, and
+// runs none of it, so that it has no service: each family's requests go to the
+// function that TOOLS_FUNCTION, and so on, names.
+func Handler(f *cloud.Function) (http.Handler, error) {
+	o, _, err := f.Common()
 	errs := []error{err}
-	client := f.newLambdaClient()
+	client := invoker.SDK{Client: newClient(f)}
 	families := map[string]http.Handler{}
 	for _, name := range server.FamilyNames() {
 		function, err := f.Require(strings.ToUpper(name) + "_FUNCTION")
@@ -32,9 +38,9 @@ func (f *Function) Router() (http.Handler, error) {
 	return server.Router(o, families), nil
 }
 
-// newLambdaClient makes the client that families are called by. A call takes as
-// long as the family does: the request's deadline bounds it.
-func (f *Function) newLambdaClient() *lambda.Client {
+// newClient makes the client that families are called by. A call takes as long
+// as the family does: the request's deadline bounds it.
+func newClient(f *cloud.Function) *lambda.Client {
 	o := lambda.Options{
 		Region:      f.Region(),
 		Credentials: f.Credentials(),
