@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
@@ -106,6 +107,7 @@ func (c client) exchange(t *testing.T, method, path, body string, headers ...str
 	}
 	w := httptest.NewRecorder()
 	c.handler.ServeHTTP(w, r)
+	wirecheck.Judge(t, r, []byte(body), w.Code, w.Header(), w.Body.Bytes())
 	got := reply{status: w.Code, header: w.Header(), challenge: w.Header().Get("WWW-Authenticate"), body: w.Body.String()}
 	if w.Header().Get("Content-Type") == "application/json" {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {

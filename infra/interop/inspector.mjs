@@ -1,5 +1,5 @@
-// The MCP Inspector: its command line, in both eras, which shows no forms; and
-// its mcpdo, which keeps a connection, completes and shows forms.
+// The MCP Inspector: its command line, in both eras, which completes nothing
+// and shows no forms; and its mcpdo, which keeps a connection and does both.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -54,7 +54,7 @@ scenario('Inspector, mcpdo', 'modern', async (person) => {
   const command = (...args) => run('mcpdo', ['--connection', 'interop', ...args], env);
   await command('connect', url, ...server, '--era', 'modern', '--elicit', 'form');
   const { serverInfo, protocolVersion } = await command('connections/show');
-  const key = expected.delete.key;
+  const key = expected.confirm;
   const replies = { yes: [`${key}:=true`], no: [`${key}:=false`], decline: ['--decline'], cancel: ['--cancel'] };
   const inner = client(command, {});
   return {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 )
@@ -120,6 +121,7 @@ func exchange(t *testing.T, method, url, body string, headers ...string) (*http.
 	if err != nil {
 		t.Fatal(err)
 	}
+	wirecheck.Judge(t, r, []byte(body), resp.StatusCode, resp.Header, b)
 	return resp, b
 }
 

@@ -6,9 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -23,10 +20,10 @@ import (
 
 type object = map[string]any
 
-// product is the local server with a new demo, its answers judged.
-func product(t *testing.T) http.Handler {
+// product is the address of the local server with a new demo.
+func product(t *testing.T) string {
 	t.Helper()
-	schemas := wirecheck.Load(t)
+	wirecheck.Need(t)
 	dir, err := os.MkdirTemp("", "kobana") // short enough for a socket in it
 	if err != nil {
 		t.Fatal(err)
@@ -51,16 +48,13 @@ func product(t *testing.T) http.Handler {
 		}
 		os.RemoveAll(dir)
 	})
-	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schemas.Handler(t, &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
+	return server.URL + "/mcp"
 }
 
-// client speaks to a handler in one revision, "" being one that names none.
+// client speaks to a server in one revision, "" being one that names none. What
+// it is answered is judged.
 type client struct {
-	handler http.Handler
+	url     string
 	version mcp.Version
 	token   string
 	results map[string]int // how many there were, by method
@@ -99,18 +93,25 @@ func (c client) call(t *testing.T, method string, params object) jsontext.Value 
 // post sends a body.
 func (c client) post(t *testing.T, header http.Header, body string) jsontext.Value {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, values := range header {
 		r.Header[name] = values
 	}
 	r.Header.Set("Authorization", "Bearer "+c.token)
 	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	c.handler.ServeHTTP(w, r)
-	text, err := io.ReadAll(w.Result().Body)
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wirecheck.Judge(t, r, []byte(body), answer.StatusCode, answer.Header, text)
 	var a struct {
 		Result jsontext.Value `json:"result"`
 	}

@@ -2,7 +2,6 @@ package wirecheck
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -10,7 +9,11 @@ import (
 // TestCheckDataFaults shows that each kind of fault is found, and that what is
 // right is not.
 func TestCheckDataFaults(t *testing.T) {
-	schemas := Load(t)
+	Need(t)
+	schemas, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	const (
 		meta    = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 		call    = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x",` + meta + `}}`
@@ -59,10 +62,8 @@ func TestCheckDataFaults(t *testing.T) {
 			if c.version != "" {
 				header.Set("MCP-Protocol-Version", c.version)
 			}
-			answer := httptest.NewRecorder()
-			answer.Header().Set("Content-Type", "application/json")
-			answer.WriteString(c.answer)
-			faults := schemas.faults(header, []byte(c.sent), answer)
+			faults := schemas.faults(header, []byte(c.sent), answer{
+				http.StatusOK, http.Header{"Content-Type": {"application/json"}}, []byte(c.answer)})
 			if c.fault == "" && len(faults) > 0 {
 				t.Errorf("found %v in what is right", faults)
 			}

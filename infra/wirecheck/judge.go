@@ -3,7 +3,6 @@ package wirecheck
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 
@@ -83,29 +82,42 @@ type response struct {
 }
 
 // faults judges the answer to what was sent.
-func (s Schemas) faults(header http.Header, sent []byte, answer *httptest.ResponseRecorder) []error {
-	body := answer.Body.Bytes()
-	if len(body) == 0 {
-		if answer.Code != http.StatusAccepted && answer.Code != http.StatusNoContent {
-			return []error{fmt.Errorf("HTTP %d without a body", answer.Code)}
+func (s schemas) faults(header http.Header, sent []byte, a answer) []error {
+	if len(a.body) == 0 {
+		if a.status != http.StatusAccepted && a.status != http.StatusNoContent {
+			return []error{fmt.Errorf("HTTP %d without a body", a.status)}
 		}
 		return nil
 	}
-	if got := answer.Header().Get("Content-Type"); got != "application/json" {
+	if got := a.header.Get("Content-Type"); got != "application/json" {
 		return []error{fmt.Errorf("the content type is %q", got)}
 	}
-	if jsontext.Value(body).Kind() == '[' {
-		return s.batchFaults(sent, body)
+	if jsontext.Value(a.body).Kind() == '[' {
+		return s.batchFaults(sent, a.body)
 	}
 	q := readRequest(sent)
-	q.unread = unread(answer.Code)
-	return s.answerFaults(revision(header, q), q, body)
+	q.unread = unread(a)
+	return s.answerFaults(revision(header, q), q, a.body)
 }
 
-// unread reports whether an HTTP status is one that may be decided before the
-// body is read, and then the answer has no id.
-func unread(status int) bool {
-	switch status {
+// ahead reports whether what stands ahead of the server gave the answer: the
+// local server's gate, a gateway. They speak plain text.
+func ahead(a answer) bool {
+	switch a.status {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusInternalServerError:
+		return strings.HasPrefix(a.header.Get("Content-Type"), "text/plain")
+	}
+	return false
+}
+
+// unread reports whether an answer is one that may be decided before the body
+// is read, or when it could not be, and then it has no id.
+func unread(a answer) bool {
+	var got response
+	if json.Unmarshal(a.body, &got) == nil && got.Error != nil && (got.Error.Code == a.status || got.Error.Code == mcp.CodeParse) {
+		return true
+	}
+	switch a.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge:
 		return true
 	}
@@ -130,7 +142,7 @@ func revision(header http.Header, q request) mcp.Version {
 
 // batchFaults judges the answers to an array of messages, which only
 // 2025-03-26 has. Each belongs to the request that has its id.
-func (s Schemas) batchFaults(sent, body []byte) (faults []error) {
+func (s schemas) batchFaults(sent, body []byte) (faults []error) {
 	var requests, answers []jsontext.Value
 	if err := json.Unmarshal(sent, &requests); err != nil {
 		return []error{fmt.Errorf("an array answers what was none: %w", err)}
@@ -156,7 +168,7 @@ func (s Schemas) batchFaults(sent, body []byte) (faults []error) {
 }
 
 // answerFaults judges one response to q, in revision v.
-func (s Schemas) answerFaults(v mcp.Version, q request, body []byte) (faults []error) {
+func (s schemas) answerFaults(v mcp.Version, q request, body []byte) (faults []error) {
 	var got response
 	if err := json.Unmarshal(body, &got); err != nil {
 		return []error{err}
@@ -215,7 +227,7 @@ func negotiated(result jsontext.Value) mcp.Version {
 	return mcp.V20251125
 }
 
-func (s Schemas) errorFault(v mcp.Version, code int, body []byte) error {
+func (s schemas) errorFault(v mcp.Version, code int, body []byte) error {
 	typeName, forbidden := "JSONRPCError", notLegacy
 	switch v {
 	case mcp.V20260728:
@@ -234,7 +246,7 @@ func (s Schemas) errorFault(v mcp.Version, code int, body []byte) error {
 
 // resultFault judges a result: of its type, and without a member that the
 // revision does not have.
-func (s Schemas) resultFault(v mcp.Version, method string, result jsontext.Value) error {
+func (s schemas) resultFault(v mcp.Version, method string, result jsontext.Value) error {
 	typeName := results[method]
 	var r struct {
 		Type  string                    `json:"resultType"`

@@ -11,10 +11,10 @@ import (
 // TestCheckDataSchemas asks the product for everything it offers, in every
 // revision, and for much that it refuses. What is judged is every answer.
 func TestCheckDataSchemas(t *testing.T) {
-	handler := product(t)
+	url := product(t)
 	for _, v := range append(mcp.Versions(), "") {
 		t.Run("revision "+string(v), func(t *testing.T) {
-			c := client{handler: handler, version: v, token: "demo-owner", results: map[string]int{}}
+			c := client{url: url, version: v, token: "demo-owner", results: map[string]int{}}
 			c.handshake(t)
 			c.resources(t)
 			c.prompts(t)
@@ -34,7 +34,7 @@ func TestCheckDataSchemas(t *testing.T) {
 		})
 	}
 	t.Run("batch", func(t *testing.T) {
-		c := client{handler: handler, token: "demo-owner"}
+		c := client{url: url, token: "demo-owner"}
 		c.post(t, nil, `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":"two","method":"tools/list"},`+
 			`{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":3,"method":"no/such"},7]`)
 	})

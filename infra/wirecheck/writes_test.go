@@ -10,7 +10,7 @@ import (
 // TestCheckDataConfirmation goes through the question of a destructive tool
 // with every answer, and answers it twice.
 func TestCheckDataConfirmation(t *testing.T) {
-	c := client{handler: product(t), version: mcp.V20260728, token: "demo-owner"}
+	c := client{url: product(t), version: mcp.V20260728, token: "demo-owner"}
 	for _, tool := range []string{"emails_delete", "webhooks_rotate_secret"} {
 		call := c.destructive(t, tool)
 		for _, a := range []struct {
