@@ -48,6 +48,7 @@ test-dynamodb: ## Run the store's suites on an emulator of DynamoDB (needs Node.
 check-data: ## Run the checks that use the handed material: DATA=folder.
 	@test -d "$(DATA)/mail/samples" || { echo 'check-data: DATA must name the folder with mail/samples'; exit 2; }
 	CHECK_DATA="$(abspath $(DATA))" $(GO) test -count=1 -run 'TestCheckData' ./...
+	CHECK_DATA="$(abspath $(DATA))" $(GO) test -count=1 ./infra/local ./infra/accesstest # every answer judged
 
 .PHONY: e2e
 e2e: ## Run the built functions in Lambda's emulator, on DynamoDB's (needs Node.js 20.15 or newer).
@@ -74,6 +75,7 @@ $(INTEROP_VENV)/installed: infra/interop/requirements.txt
 interop: $(INTEROP_VENV)/installed ## Have the official clients try the product (needs Node.js 20 and Python 3.10, or newer).
 	@command -v npm >/dev/null || { echo 'interop: this needs Node.js 20 or newer, with npm: install it first'; exit 2; }
 	cd infra/interop && npm ci
+	$(GO) test -count=1 -run 'SDK' ./infra/local
 	$(GO) run ./infra/interop
 
 .PHONY: run-oidc

@@ -5,7 +5,7 @@
 // Each client gets a local server of its own with a new demo, and compares
 // what it is told with expected.json. It runs at the root of the repository,
 // with the clients installed beside it (make interop). The Go SDK's client is
-// tried in the tests of infra/local.
+// tried in the tests of infra/local, which make interop runs first.
 package main
 
 import (
