@@ -52,7 +52,10 @@ func TestRouter_one_attempt(t *testing.T) {
 	}
 	l, calls := s.broken(t, drop)
 	call, label := create()
-	a := c.at(l).send(t, "tools/call", call)
+	a := c.at(l).with("Origin: https://app.example.com").send(t, "tools/call", call)
+	if origin := a.Header.Get("Access-Control-Allow-Origin"); origin != "https://app.example.com" {
+		t.Errorf("a browser cannot read the fault: %q", origin)
+	}
 	if a.StatusCode != http.StatusBadGateway || string(a.ID) != `"e2e"` || a.Error == nil || a.Error.Code != mcp.CodeInternal || !strings.Contains(a.Error.Message, "not known") {
 		t.Errorf("HTTP %d %s", a.StatusCode, a.body)
 	}
@@ -118,5 +121,32 @@ func TestRouter_family_ended(t *testing.T) {
 	}
 	if a := c.at(l).send(t, "tools/list", nil); a.StatusCode != http.StatusOK {
 		t.Errorf("then: HTTP %d %s", a.StatusCode, a.body)
+	}
+}
+
+// TestRouter_line: what the router hands on leaves a line in both logs, with the
+// gateway's id in common.
+func TestRouter_line(t *testing.T) {
+	s := use(t)
+	l := s.with(t)
+	s.owner(t).at(l).result(t, "tools/call", object{"name": "models_list", "arguments": object{}})
+	var ids []any
+	for name, outcome := range map[string]string{"router": "forwarded", "tools": "ok"} {
+		var request object
+		waitFor(t, func() bool {
+			for _, line := range l.instances[name].lines(t) {
+				if o := decode[object](t, []byte(line)); o["message"] == "request" {
+					request = o
+				}
+			}
+			return request != nil
+		})
+		if request["method"] != "tools/call" || request["subject"] != "models_list" || request["outcome"] != outcome || request["status"] != 200.0 {
+			t.Errorf("%s: %v", name, request)
+		}
+		ids = append(ids, request["gateway_request_id"])
+	}
+	if ids[0] == nil || ids[0] != ids[1] {
+		t.Error(ids)
 	}
 }
