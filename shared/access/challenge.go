@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
@@ -87,15 +85,9 @@ func (g *Gate) Challenge() http.Handler {
 }
 
 // nearDocument is the body of [Gate.Challenge]: a JSON-RPC error without id.
-func nearDocument(c challenger) ([]byte, error) {
-	type rpcError struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	return json.Marshal(struct {
-		Version string   `json:"jsonrpc"`
-		Error   rpcError `json:"error"`
-	}{"2.0", rpcError{http.StatusUnauthorized, "The MCP server is at " + c.base + endpoint + ", not here. " + c.missing().Err.Message}})
+func nearDocument(c challenger) []byte {
+	return mcp.NewObject().Text("jsonrpc", "2.0").Begin("error").Int("code", http.StatusUnauthorized).
+		Text("message", "The MCP server is at "+c.base+endpoint+", not here. "+c.missing().Err.Message).End().Close()
 }
 
 // public lets pages of any origin read what h answers, which is the same for

@@ -56,16 +56,14 @@ func NewGate(o Options) (*Gate, error) {
 		o.Limit = RateLimit{PerSecond: 20, Burst: 60}
 	}
 	c := challenger{base}
-	metadata, err1 := metadataDocument(o)
-	near, err2 := nearDocument(c)
 	return &Gate{
 		opts:      o,
 		challenge: c,
-		metadata:  metadata,
-		near:      near,
+		metadata:  metadataDocument(o),
+		near:      nearDocument(c),
 		members:   newRecent[Person, remembered](maxPeople),
 		buckets:   newRecent[Person, *rate.Limiter](maxPeople),
-	}, errors.Join(err1, err2)
+	}, nil
 }
 
 // credentials are what a request presented; the token is never logged.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
 // endpoint is the path of the MCP endpoint below the public URL.
@@ -17,19 +17,21 @@ const MetadataPath = "/.well-known/oauth-protected-resource"
 
 // metadataDocument is the protected resource metadata of RFC 9728. Members
 // without elements are left out, as §3.2 there demands.
-func metadataDocument(o Options) ([]byte, error) {
-	return json.Marshal(struct {
-		// Resource is one exact identifier wherever the document is read, and the
-		// audience of tokens (checklist 12.07, case 13).
-		Resource string   `json:"resource"`
-		Servers  []string `json:"authorization_servers,omitempty"`
-		// Scopes is the minimal set: clients ask for all that they find here, and
-		// learn of inbox.write from the challenge of a call that needs it
-		// (checklist 12.06, §15).
-		Scopes  []string `json:"scopes_supported"`
-		Methods []string `json:"bearer_methods_supported"`
-		Name    string   `json:"resource_name,omitempty"`
-	}{o.PublicURL + endpoint, o.AuthorizationServers, []string{ScopeReadName}, []string{"header"}, o.ResourceName})
+func metadataDocument(o Options) []byte {
+	// The resource is one exact identifier wherever the document is read, and
+	// the audience of tokens (checklist 12.07, case 13).
+	d := mcp.NewObject().Text("resource", o.PublicURL+endpoint)
+	if len(o.AuthorizationServers) > 0 {
+		d.Texts("authorization_servers", o.AuthorizationServers)
+	}
+	// The scopes are the minimal set: clients ask for all that they find here,
+	// and learn of inbox.write from the challenge of a call that needs it
+	// (checklist 12.06, §15).
+	d.Texts("scopes_supported", []string{ScopeReadName}).Texts("bearer_methods_supported", []string{"header"})
+	if o.ResourceName != "" {
+		d.Text("resource_name", o.ResourceName)
+	}
+	return d.Close()
 }
 
 // Mount puts on mux what a server owes to clients that are not signed in,

@@ -3,8 +3,9 @@ package catalog
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
 // Fields are the arguments of a tool, or the members of an object, in the
@@ -65,7 +66,7 @@ var kinds = [...]struct {
 	Month:   {jsonType: "string", pattern: `^\d{4}-(0[1-9]|1[0-2])$`, right: "a month as YYYY-MM", read: readMonth},
 	Moment:  {jsonType: "string", right: "a calendar date as YYYY-MM-DD, or an RFC 3339 time", read: readMoment},
 	Instant: {jsonType: "string", format: "date-time", right: "an RFC 3339 time", read: readInstant},
-	Slug:    {jsonType: "string", pattern: slugPattern.String(), right: "lower-case letters and digits, in words joined by hyphens", read: readSlug},
+	Slug:    {jsonType: "string", pattern: slugForm, right: "lower-case letters and digits, in words joined by hyphens", read: readSlug},
 	Address: {jsonType: "string", format: "email", right: "an e-mail address", read: readAddress},
 	URI:     {jsonType: "string", format: "uri", right: "an absolute URI", read: readURI},
 	Integer: {jsonType: "integer", right: "an integer"},
@@ -115,95 +116,94 @@ func (f *Field) right() string {
 	return s
 }
 
-// schema is a JSON Schema 2020-12 in the order that its members are shown.
-type schema struct {
-	Type                 any      `json:"type"` // a name, or a name and "null"
-	Description          string   `json:"description,omitzero"`
-	Format               string   `json:"format,omitzero"`
-	Pattern              string   `json:"pattern,omitzero"`
-	Enum                 []any    `json:"enum,omitzero"`
-	MinLength            int64    `json:"minLength,omitzero"`
-	MaxLength            int64    `json:"maxLength,omitzero"`
-	Minimum              int64    `json:"minimum,omitzero"`
-	ExclusiveMinimum     *int64   `json:"exclusiveMinimum,omitzero"`
-	Maximum              int64    `json:"maximum,omitzero"`
-	MinItems             int64    `json:"minItems,omitzero"`
-	MaxItems             int64    `json:"maxItems,omitzero"`
-	Default              int64    `json:"default,omitzero"`
-	Items                *schema  `json:"items,omitzero"`
-	Properties           Fields   `json:"properties,omitzero"`
-	Required             []string `json:"required,omitzero"`
-	AdditionalProperties *bool    `json:"additionalProperties,omitzero"`
+// schema is the JSON Schema 2020-12 of an object with these members and no
+// others. It is written without reflection, because the first list of a process
+// waits for it.
+func (fs Fields) schema() jsontext.Value {
+	o := mcp.NewObject().Text("type", "object")
+	fs.describe(o)
+	return o.Close()
 }
 
-// schema is that of an object with these members and no others.
-func (fs Fields) schema() *schema {
-	s := &schema{Type: "object"}
-	s.close(fs)
-	return s
-}
-
-// close gives an object schema its members.
-func (s *schema) close(fs Fields) {
-	s.Properties, s.AdditionalProperties = fs, new(false)
-	if fs == nil {
-		s.Properties = Fields{}
-	}
+// describe writes the members of an object into its schema.
+func (fs Fields) describe(o *mcp.Object) {
+	o.Begin("properties")
+	var required []string
 	for i := range fs {
+		fs[i].describe(o.Begin(fs[i].Name))
+		o.End()
 		if fs[i].Required {
-			s.Required = append(s.Required, fs[i].Name)
+			required = append(required, fs[i].Name)
 		}
 	}
+	o.End()
+	if len(required) > 0 {
+		o.Texts("required", required)
+	}
+	o.Bool("additionalProperties", false)
 }
 
-// MarshalJSONTo writes the schemas of the fields by name, in their order.
-func (fs Fields) MarshalJSONTo(e *jsontext.Encoder) error {
-	if err := e.WriteToken(jsontext.BeginObject); err != nil {
-		return err
-	}
-	for i := range fs {
-		if err := e.WriteToken(jsontext.String(fs[i].Name)); err != nil {
-			return err
-		}
-		if err := json.MarshalEncode(e, fs[i].schema()); err != nil {
-			return err
-		}
-	}
-	return e.WriteToken(jsontext.EndObject)
-}
-
-func (f *Field) schema() *schema {
+// describe writes the schema of the field, its members in the order that they
+// are shown.
+func (f *Field) describe(o *mcp.Object) {
 	k := kinds[f.Kind]
-	s := &schema{Type: k.jsonType, Description: f.Description, Format: k.format, Pattern: k.pattern, Default: f.Default}
-	for _, v := range f.Enum {
-		s.Enum = append(s.Enum, v)
-	}
 	if f.Nullable {
-		s.Type = []string{k.jsonType, "null"}
-		if s.Enum != nil {
-			s.Enum = append(s.Enum, nil)
+		o.Texts("type", []string{k.jsonType, "null"})
+	} else {
+		o.Text("type", k.jsonType)
+	}
+	text := func(name, value string) {
+		if value != "" {
+			o.Text(name, value)
 		}
+	}
+	bound := func(name string, value int64) {
+		if value != 0 {
+			o.Int(name, value)
+		}
+	}
+	text("description", f.Description)
+	text("format", k.format)
+	text("pattern", k.pattern)
+	switch {
+	case f.Nullable && len(f.Enum) > 0:
+		o.Value("enum", array(append(texts(f.Enum), jsontext.Value("null"))))
+	case len(f.Enum) > 0:
+		o.Texts("enum", f.Enum)
 	}
 	switch k.jsonType {
 	case "string":
-		s.MinLength, s.MaxLength = f.Min, f.Max
+		bound("minLength", f.Min)
+		bound("maxLength", f.Max)
 	case "integer":
-		s.Minimum, s.Maximum = f.Min, f.Max
+		bound("minimum", f.Min)
+		bound("maximum", f.Max)
 	case "number":
 		if f.Positive {
-			s.ExclusiveMinimum = new(int64(0))
+			o.Int("exclusiveMinimum", 0)
 		}
 	case "array":
-		s.MinItems, s.MaxItems = f.Min, f.Max
-		if f.Items != nil {
-			s.Items = f.Items.schema()
-		}
-	case "object":
-		if f.Members != nil {
-			s.close(f.Members)
-		}
+		bound("minItems", f.Min)
+		bound("maxItems", f.Max)
 	}
-	return s
+	bound("default", f.Default)
+	if f.Items != nil {
+		f.Items.describe(o.Begin("items"))
+		o.End()
+	}
+	if f.Members != nil {
+		f.Members.describe(o)
+	}
+}
+
+// texts are strings as JSON.
+func texts(values []string) []jsontext.Value {
+	var quoted []jsontext.Value
+	for _, v := range values {
+		q, _ := jsontext.AppendQuote(nil, v) // its only error is replaced UTF-8
+		quoted = append(quoted, q)
+	}
+	return quoted
 }
 
 // secrets are the names of the secret fields.

@@ -39,15 +39,6 @@ var everyKind = Fields{
 	{Name: "closed", Kind: Object, Members: Fields{{Name: "x", Kind: Integer, Required: true}}},
 }
 
-func schemaOf(t *testing.T, fs Fields) jsontext.Value {
-	t.Helper()
-	v, err := json.Marshal(fs.schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 func TestSchema(t *testing.T) {
 	want := `{"type":"object","properties":{` +
 		`"string":{"type":"string","description":"Any text","minLength":2,"maxLength":5},` +
@@ -69,10 +60,10 @@ func TestSchema(t *testing.T) {
 		`"open":{"type":"object"},` +
 		`"closed":{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"],"additionalProperties":false}` +
 		`},"required":["string"],"additionalProperties":false}`
-	if diff := cmp.Diff(want, string(schemaOf(t, everyKind))); diff != "" {
+	if diff := cmp.Diff(want, string(everyKind.schema())); diff != "" {
 		t.Error(diff)
 	}
-	if got, want := string(schemaOf(t, nil)), `{"type":"object","properties":{},"additionalProperties":false}`; got != want {
+	if got, want := string(Fields(nil).schema()), `{"type":"object","properties":{},"additionalProperties":false}`; got != want {
 		t.Errorf("5.04 no arguments: %s, want %s", got, want)
 	}
 }
@@ -249,7 +240,7 @@ func TestParseAgreesWithItsSchema_5_08(t *testing.T) {
 func resolve(t *testing.T, fs Fields) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema
-	if err := stdjson.Unmarshal(schemaOf(t, fs), &s); err != nil {
+	if err := stdjson.Unmarshal(fs.schema(), &s); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})

@@ -2,10 +2,11 @@ package catalog
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // span is the time that a value names, from From (included) to To (excluded),
@@ -36,10 +37,12 @@ func readInstant(s string) (any, bool) {
 	return span{t.UTC(), t.UTC()}, strict
 }
 
-// slugPattern is the form of a workspace's email_prefix.
-var slugPattern = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
+// slugForm is the form of a workspace's email_prefix.
+const slugForm = `^[a-z0-9]+(?:-[a-z0-9]+)*$`
 
-func readSlug(s string) (any, bool) { return s, slugPattern.MatchString(s) }
+var slug = lazy.Regexp(slugForm)
+
+func readSlug(s string) (any, bool) { return s, slug().MatchString(s) }
 
 // readUUID takes either case and keeps the lower one, as ids are written
 // (RFC 9562 §4).

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -80,23 +79,14 @@ func (l *lists) of(tools []*Tool, set uint64, v mcp.Version) *mcp.List {
 // entry is the tool as tools/list shows it. Tools have a title of their own
 // since 2025-06-18; before, it is an annotation (checklist 5.06, 5.07).
 func (t *Tool) entry(titled bool) jsontext.Value {
-	type annotations struct {
-		Title string `json:"title,omitzero"`
-		Hints
+	o := mcp.NewObject().Text("name", t.Name)
+	if titled {
+		o.Text("title", t.Title)
 	}
-	e := struct {
-		Name        string      `json:"name"`
-		Title       string      `json:"title,omitzero"`
-		Description string      `json:"description"`
-		InputSchema *schema     `json:"inputSchema"`
-		Annotations annotations `json:"annotations"`
-	}{t.Name, t.Title, t.Description, t.Input.schema(), annotations{Hints: t.Hints}}
+	o.Text("description", t.Description).Value("inputSchema", t.Input.schema()).Begin("annotations")
 	if !titled {
-		e.Title, e.Annotations.Title = "", t.Title
+		o.Text("title", t.Title)
 	}
-	v, err := json.Marshal(e)
-	if err != nil {
-		panic(err) // a tool holds nothing that has no JSON
-	}
-	return v
+	return o.Bool("readOnlyHint", t.Hints.ReadOnly).Bool("destructiveHint", t.Hints.Destructive).
+		Bool("idempotentHint", t.Hints.Idempotent).Bool("openWorldHint", t.Hints.OpenWorld).End().Close()
 }

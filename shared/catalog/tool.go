@@ -37,10 +37,10 @@ type Tool struct {
 // tool that is not ReadOnly needs the scope inbox.write; one that is
 // Destructive asks the person first (R11).
 type Hints struct {
-	ReadOnly    bool `json:"readOnlyHint"`
-	Destructive bool `json:"destructiveHint"`
-	Idempotent  bool `json:"idempotentHint"`
-	OpenWorld   bool `json:"openWorldHint"`
+	ReadOnly    bool
+	Destructive bool
+	Idempotent  bool
+	OpenWorld   bool
 }
 
 // The hints of each kind of tool. They are never changed.

@@ -6,10 +6,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // Key is one sealing key.
@@ -84,12 +85,12 @@ type keySet struct {
 	byID  map[string]sealKey
 }
 
-var keyID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,32}$`)
+var keyID = lazy.Regexp(`^[A-Za-z0-9._-]{1,32}$`)
 
 func newKeySet(keys []Key) (*keySet, error) {
 	set := &keySet{byID: make(map[string]sealKey, len(keys))}
 	for i, k := range keys {
-		if !keyID.MatchString(k.ID) {
+		if !keyID().MatchString(k.ID) {
 			return nil, fmt.Errorf("confirm: key %d: the id must be 1 to 32 of A-Z a-z 0-9 . _ -", i+1)
 		}
 		if _, twice := set.byID[k.ID]; twice {

@@ -2,10 +2,10 @@ package confirm
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
 
@@ -30,7 +30,7 @@ func quote(l Language, s string) string {
 
 // showName shows the name of an argument, quoted unless it is a plain one.
 func showName(path string) string {
-	if plainName.MatchString(path) {
+	if plainName().MatchString(path) {
 		return path
 	}
 	return quote(English, path)
@@ -38,9 +38,9 @@ func showName(path string) string {
 
 var (
 	escapeQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	plainName    = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-	anyURL       = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"<>]*`)
-	anyDomain    = regexp.MustCompile(`@[\pL\pM\pN.-]+`)
+	plainName    = lazy.Regexp(`^[A-Za-z0-9_.-]{1,64}$`)
+	anyURL       = lazy.Regexp(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"<>]*`)
+	anyDomain    = lazy.Regexp(`@[\pL\pM\pN.-]+`)
 )
 
 // plain makes one clean line of s, in which nothing can be clicked and no
@@ -48,10 +48,10 @@ var (
 // are in punycode (checklist 6.10).
 func plain(s string) string {
 	s = untrusted.Line(s, maxRead)
-	s = anyURL.ReplaceAllStringFunc(s, func(url string) string {
+	s = anyURL().ReplaceAllStringFunc(s, func(url string) string {
 		return cmp.Or(untrusted.Host(url), "(?)") // never a URL that leads nobody knows where
 	})
-	s = anyDomain.ReplaceAllStringFunc(s, func(at string) string {
+	s = anyDomain().ReplaceAllStringFunc(s, func(at string) string {
 		if host := untrusted.Host("https://" + at[1:]); host != "" {
 			return "@" + host
 		}

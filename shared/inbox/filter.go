@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // The bounds of an inbox's filters.
@@ -111,7 +113,7 @@ func (f Filter) problem() string {
 		return "its action must be reject: filters only reject, never admit."
 	case (f.Field == FilterHeader) != (f.Name != ""):
 		return "it must have a name if, and only if, its field is header."
-	case f.Name != "" && !headerName.MatchString(f.Name):
+	case f.Name != "" && !headerName().MatchString(f.Name):
 		return fmt.Sprintf("its name must be that of a header, of at most %d characters.", MaxHeaderName)
 	case f.Value == "" || len(f.Value) > MaxFilterValue:
 		return fmt.Sprintf("its value must have 1 to %d bytes.", MaxFilterValue)
@@ -140,7 +142,7 @@ func (f Filter) instructions() int {
 }
 
 // headerName is a header's name by RFC 5322 §2.2.
-var headerName = regexp.MustCompile(fmt.Sprintf(`^[!-9;-~]{1,%d}$`, MaxHeaderName))
+var headerName = lazy.Regexp(fmt.Sprintf(`^[!-9;-~]{1,%d}$`, MaxHeaderName))
 
 // Matcher returns what reports whether a text, such as one header of that name,
 // matches the filter, in time linear in the text. It is for filters of

@@ -6,13 +6,14 @@ import (
 	"math"
 	"net/mail"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // The bounds of what people write into records (inbox-api; where it is silent,
@@ -51,7 +52,7 @@ const (
 func (w *Workspace) Validate() error {
 	return cmp.Or(
 		label(w.Label),
-		check("email_prefix", len(w.EmailPrefix) <= MaxEmailPrefix && prefix.MatchString(w.EmailPrefix),
+		check("email_prefix", len(w.EmailPrefix) <= MaxEmailPrefix && prefix().MatchString(w.EmailPrefix),
 			"The e-mail prefix must be 1 to %d of a-z and 0-9, with single hyphens between them.", MaxEmailPrefix),
 		check("locale", w.Locale == English || w.Locale == Portuguese, "The locale must be %s or %s.", English, Portuguese),
 		check("monthly_cost_limit", w.MonthlyCostLimit == nil || *w.MonthlyCostLimit > 0 && !math.IsInf(*w.MonthlyCostLimit, 0),
@@ -110,7 +111,7 @@ func (w *Webhook) Validate() error {
 // Validate is [Workspace.Validate] for a secret.
 func (s *Secret) Validate() error {
 	return cmp.Or(
-		check("name", secretName.MatchString(s.Name), "The name of a secret must be 1 to 64 letters, digits and _ . - and begin with a letter."),
+		check("name", secretName().MatchString(s.Name), "The name of a secret must be 1 to 64 letters, digits and _ . - and begin with a letter."),
 		check("description", s.Description == nil || isText(*s.Description) && utf8.RuneCountInString(*s.Description) <= MaxDescription,
 			"The description must be text of at most %d characters, or null for none.", MaxDescription),
 	)
@@ -166,8 +167,8 @@ func IsAddress(s string) bool {
 }
 
 var (
-	prefix     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	secretName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+	prefix     = lazy.Regexp(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	secretName = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 )
 
 func isHTTPS(s string) bool {

@@ -128,8 +128,8 @@ func TestCaching_11_02_ttl_is_never_negative(t *testing.T) {
 
 func TestObject(t *testing.T) {
 	got := mcp.NewObject().Text("a\n", "q\"\\\x01é\xff").Int("b", -1).Bool("c", true).Value("d", nil).
-		Begin("e").End().Begin("f").Text("g", "").End().Members(jsontext.Value(` { "h" : [1] } `)).Members(nil).Close()
-	const want = `{"a\n":"q\"\\\u0001é�","b":-1,"c":true,"d":null,"e":{},"f":{"g":""},"h" : [1]}`
+		Begin("e").End().Begin("f").Text("g", "").Texts("h", nil).Texts("i", []string{"1", "\""}).End().Members(jsontext.Value(` { "h" : [1] } `)).Members(nil).Close()
+	const want = `{"a\n":"q\"\\\u0001é�","b":-1,"c":true,"d":null,"e":{},"f":{"g":"","h":[],"i":["1","\""]},"h" : [1]}`
 	if string(got) != want {
 		t.Errorf("%s\n%s", got, want)
 	}

@@ -28,6 +28,20 @@ func (o *Object) Text(name, s string) *Object {
 	return o
 }
 
+// Texts writes an array of strings.
+func (o *Object) Texts(name string, values []string) *Object {
+	o.name(name)
+	o.buf = append(o.buf, '[')
+	for i, s := range values {
+		if i > 0 {
+			o.buf = append(o.buf, ',')
+		}
+		o.buf = appendText(o.buf, s)
+	}
+	o.buf = append(o.buf, ']')
+	return o
+}
+
 // Int writes an integer member.
 func (o *Object) Int(name string, n int64) *Object {
 	o.name(name)

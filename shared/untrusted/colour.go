@@ -2,9 +2,10 @@ package untrusted
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // colour is a colour, or none that could be told when known is false.
@@ -42,7 +43,7 @@ func (c colour) like(back colour) bool {
 }
 
 // otherFunctions matches colours that are not computed here.
-var otherFunctions = regexp.MustCompile(`^(hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|var)\(`)
+var otherFunctions = lazy.Regexp(`^(hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|var)\(`)
 
 // parseColour reads a CSS colour in lower case. It returns false for what is
 // none, such as inherit, and a colour that is not known for those that it does
@@ -59,7 +60,7 @@ func parseColour(v string) (c colour, ok bool) {
 		return rgbColour(v)
 	case strings.HasPrefix(v, "hsl"):
 		return hslColour(v)
-	case otherFunctions.MatchString(v):
+	case otherFunctions().MatchString(v):
 		return colour{}, true
 	}
 	_, after, ok := strings.Cut(colourNames, " "+v+"=")
@@ -148,14 +149,14 @@ func hslColour(v string) (colour, bool) {
 }
 
 // backTokens finds the parts of a background declaration that may be colours.
-var backTokens = regexp.MustCompile(`#[0-9a-f]+|[a-z-]+\([^)]*\)|[a-z]+`)
+var backTokens = lazy.Regexp(`#[0-9a-f]+|[a-z-]+\([^)]*\)|[a-z]+`)
 
 // backColour finds the colour in a background declaration.
 func backColour(v string) (c colour, ok bool) {
 	if strings.Contains(v, "gradient(") {
 		return colour{}, false
 	}
-	for _, token := range backTokens.FindAllString(v, -1) {
+	for _, token := range backTokens().FindAllString(v, -1) {
 		if c, ok = parseColour(token); ok {
 			return c, true
 		}

@@ -1,12 +1,13 @@
 package untrusted
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // decl is a CSS declaration, in lower case.
@@ -162,11 +163,11 @@ func (s *sheet) declarations(n *html.Node) (list []decl, inexact [][]decl) {
 
 // cssString matches strings, and what must not be taken for the beginning of
 // one.
-var cssString = regexp.MustCompile(`(?s)/\*.*?(\*/|$)|\\.|"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'`)
+var cssString = lazy.Regexp(`(?s)/\*.*?(\*/|$)|\\.|"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'`)
 
 // maskStrings removes from the strings in css what would end a block.
 func maskStrings(css string) string {
-	return cssString.ReplaceAllStringFunc(css, func(s string) string {
+	return cssString().ReplaceAllStringFunc(css, func(s string) string {
 		if s[0] != '"' && s[0] != '\'' {
 			return s
 		}
@@ -189,15 +190,15 @@ func unmask(s string) string {
 
 // cssComment and cssEscape match what [cleanCSS] removes.
 var (
-	cssComment = regexp.MustCompile(`(?s)/\*.*?(\*/|$)|<!--|-->`)
-	cssEscape  = regexp.MustCompile(`\\([0-9a-fA-F]{1,6})\s?|\\(.)`)
+	cssComment = lazy.Regexp(`(?s)/\*.*?(\*/|$)|<!--|-->`)
+	cssEscape  = lazy.Regexp(`\\([0-9a-fA-F]{1,6})\s?|\\(.)`)
 )
 
 // cleanCSS returns css in lower case, without comments and escapes; escaped
 // punctuation is [masked].
 func cleanCSS(css string) string {
-	css = cssComment.ReplaceAllString(css, " ")
-	css = cssEscape.ReplaceAllStringFunc(css, func(escape string) string {
+	css = cssComment().ReplaceAllString(css, " ")
+	css = cssEscape().ReplaceAllStringFunc(css, func(escape string) string {
 		if code, err := strconv.ParseUint(strings.TrimSpace(escape[1:]), 16, 32); err == nil {
 			return maskEscaped(rune(code))
 		}

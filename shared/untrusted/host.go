@@ -2,14 +2,15 @@ package untrusted
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/idna"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // special matches the beginning of a URL that browsers forgive many a slash.
-var special = regexp.MustCompile(`^(?i)(https?):[/\\]*`)
+var special = lazy.Regexp(`^(?i)(https?):[/\\]*`)
 
 // Host returns the host and port of a URL as they may be shown: lower case,
 // names in punycode, without scheme and user. It is "" when the URL has no host
@@ -29,8 +30,8 @@ func Host(rawURL string) string {
 func parseURL(rawURL string) *url.URL {
 	raw := strings.TrimFunc(rawURL, func(r rune) bool { return r <= ' ' })
 	raw = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(raw)
-	if special.MatchString(raw) {
-		raw = special.ReplaceAllString(raw, "$1://")
+	if special().MatchString(raw) {
+		raw = special().ReplaceAllString(raw, "$1://")
 		end := len(raw)
 		if i := strings.IndexAny(raw, "?#"); i >= 0 {
 			end = i

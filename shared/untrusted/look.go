@@ -1,11 +1,12 @@
 package untrusted
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // look is what decides whether an element's text can be seen. All but hidden
@@ -58,7 +59,7 @@ func (l look) of(n *html.Node, decls []decl) look {
 		case "transform":
 			l.hidden = l.hidden || vanishes(v)
 		case "clip", "clip-path", "filter":
-			l.hidden = l.hidden || nothing.MatchString(v)
+			l.hidden = l.hidden || nothing().MatchString(v)
 		case "max-height":
 			l.hidden = l.hidden || sized && size <= 1
 		case "text-indent", "left", "right", "top", "bottom", "margin-left", "margin-right", "margin-top",
@@ -79,7 +80,7 @@ func (l look) of(n *html.Node, decls []decl) look {
 		case "font-size":
 			l.tiny = isTiny(v, l.tiny)
 		case "font":
-			if m := fontSize.FindStringSubmatch(v); m != nil {
+			if m := fontSize().FindStringSubmatch(v); m != nil {
 				l.tiny = isTiny(m[1], l.tiny)
 			}
 		case "color", "-webkit-text-fill-color":
@@ -140,10 +141,10 @@ func (l look) withAttributes(n *html.Node) look {
 
 // nothing matches values of clip, clip-path and filter that leave
 // nothing to see.
-var nothing = regexp.MustCompile(`rect\(([\s,]*[01](px)?){4}\s*\)|inset\((50|100)%|circle\(0|opacity\(0(\.0*)?%?\)`)
+var nothing = lazy.Regexp(`rect\(([\s,]*[01](px)?){4}\s*\)|inset\((50|100)%|circle\(0|opacity\(0(\.0*)?%?\)`)
 
 // fontSize finds the size in a font declaration.
-var fontSize = regexp.MustCompile(`(?:^|\s)(0|[\d.]+(?:px|pt|em|rem|%))(?:/|\s|$)`)
+var fontSize = lazy.Regexp(`(?:^|\s)(0|[\d.]+(?:px|pt|em|rem|%))(?:/|\s|$)`)
 
 // isTiny reports whether text of that font-size is too small to see; inherited
 // says it of the text around.

@@ -2,6 +2,7 @@ package untrusted
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -16,7 +17,7 @@ var markOpeners = []string{"", "end", "endof", "endofthe", "endthe", "begin", "s
 
 // lookalikes are characters that look like a letter of [markWords] and do not
 // decompose to it; the letter comes first.
-var lookalikes = func() map[rune]byte {
+var lookalikes = sync.OnceValue(func() map[rune]byte {
 	m := map[rune]byte{}
 	for _, row := range []string{
 		"uυսʋᴜꭎꭒцꓴՍ", "nոռпɴηƞɳΝꓠᴎ", "tтТτΤᴛŧƭʇᎢꓔⲧⲦ", "rгГʀɾɼᎡꭇꭈᴦꓣⲅ", "sѕЅꜱʂᏚՏꓢꮪ",
@@ -27,7 +28,7 @@ var lookalikes = func() map[rune]byte {
 		}
 	}
 	return m
-}()
+})
 
 // SpoilMarks returns s with a parenthesis for the bracket of all that reads
 // like the beginning of a line of [Mark], whatever kind of bracket and letters
@@ -126,11 +127,11 @@ func appendLetters(letters []byte, r rune, inWord bool) []byte {
 	case 0x1F1E6 <= r && r <= 0x1F1FF:
 		return append(letters, byte(r-0x1F1E6)+'a')
 	}
-	if letter, ok := lookalikes[r]; ok {
+	if letter, ok := lookalikes()[r]; ok {
 		return append(letters, letter)
 	}
 	for _, d := range norm.NFKD.String(string(r)) {
-		switch letter, ok := lookalikes[d]; {
+		switch letter, ok := lookalikes()[d]; {
 		case ok:
 			letters = append(letters, letter)
 		case d < 0x80:

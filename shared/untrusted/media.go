@@ -1,8 +1,9 @@
 package untrusted
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // truth is whether a condition holds.
@@ -71,16 +72,16 @@ func mediaQuery(query string) truth {
 
 // widthRange and widthLimit match the two ways to ask for a width.
 var (
-	widthRange = regexp.MustCompile(`^(?:device-)?width(<=?|>=?)([^<>=]+)$`)
-	widthLimit = regexp.MustCompile(`^(min|max)-(?:device-)?width:(.+)$`)
+	widthRange = lazy.Regexp(`^(?:device-)?width(<=?|>=?)([^<>=]+)$`)
+	widthLimit = lazy.Regexp(`^(min|max)-(?:device-)?width:(.+)$`)
 )
 
 // mediaFeature answers what is between the parentheses of a media query.
 func mediaFeature(feature string) truth {
 	upper, length := false, ""
-	if m := widthRange.FindStringSubmatch(feature); m != nil {
+	if m := widthRange().FindStringSubmatch(feature); m != nil {
 		upper, length = m[1][0] == '<', m[2]
-	} else if m := widthLimit.FindStringSubmatch(feature); m != nil {
+	} else if m := widthLimit().FindStringSubmatch(feature); m != nil {
 		upper, length = m[1] == "max", m[2]
 	} else if feature == "prefers-color-scheme:dark" {
 		return no

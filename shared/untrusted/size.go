@@ -2,17 +2,18 @@ package untrusted
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
 // lengthForm matches a CSS number with its unit.
-var lengthForm = regexp.MustCompile(`^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)$`)
+var lengthForm = lazy.Regexp(`^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z%]*)$`)
 
 // pixels returns roughly how many pixels a length is.
 func pixels(v string) (float64, bool) {
-	m := lengthForm.FindStringSubmatch(v)
+	m := lengthForm().FindStringSubmatch(v)
 	if m == nil {
 		return computed(v)
 	}
@@ -41,30 +42,30 @@ func pixels(v string) (float64, bool) {
 // computing matches functions that compute a length; timesZero finds a product
 // that is 0, numbers the numbers in one.
 var (
-	computing = regexp.MustCompile(`^(calc|min|max|clamp)\((.*)\)$`)
-	timesZero = regexp.MustCompile(`\*\(?-?0*\.?0+[a-z%]*($|[^\d.a-z%])|(^|[^\d.a-z])0*\.?0+[a-z%]*\*`)
-	numbers   = regexp.MustCompile(`\d*\.?\d+`)
+	computing = lazy.Regexp(`^(calc|min|max|clamp)\((.*)\)$`)
+	timesZero = lazy.Regexp(`\*\(?-?0*\.?0+[a-z%]*($|[^\d.a-z%])|(^|[^\d.a-z])0*\.?0+[a-z%]*\*`)
+	numbers   = lazy.Regexp(`\d*\.?\d+`)
 )
 
 // computed returns the length of a simple computation: one that is a single
 // length, has a product of 0, or nothing but zeros, or takes a length from
 // itself.
 func computed(v string) (float64, bool) {
-	m := computing.FindStringSubmatch(v)
+	m := computing().FindStringSubmatch(v)
 	if m == nil {
 		return 0, false
 	}
 	inner := strings.ReplaceAll(m[2], " ", "")
-	if lengthForm.MatchString(inner) {
+	if lengthForm().MatchString(inner) {
 		return pixels(inner)
 	}
 	a, b, minus := strings.Cut(inner, "-")
 	least, most := math.Inf(1), math.Inf(-1)
-	for _, number := range numbers.FindAllString(inner, -1) {
+	for _, number := range numbers().FindAllString(inner, -1) {
 		n, _ := strconv.ParseFloat(number, 64)
 		least, most = min(least, n), max(most, n)
 	}
-	zero := timesZero.MatchString(inner) || minus && a == b || most == 0 ||
+	zero := timesZero().MatchString(inner) || minus && a == b || most == 0 ||
 		least == 0 && m[1] == "min" && !minus
 	return 0, zero
 }
@@ -94,11 +95,11 @@ func fields(v string) []string {
 }
 
 // function matches a function in a value of transform.
-var function = regexp.MustCompile(`([a-z0-9]+)\(((?:[^()]|\([^()]*\))*)\)`)
+var function = lazy.Regexp(`([a-z0-9]+)\(((?:[^()]|\([^()]*\))*)\)`)
 
 // vanishes reports whether a transform leaves nothing to see on the page.
 func vanishes(v string) bool {
-	for _, m := range function.FindAllStringSubmatch(v, -1) {
+	for _, m := range function().FindAllStringSubmatch(v, -1) {
 		args := fields(m[2])
 		n := make([]float64, 6)
 		for i := range min(len(args), len(n)) {
@@ -132,7 +133,7 @@ func vanishes(v string) bool {
 
 // edgeOn reports whether an angle turns a plane so that only its edge is seen.
 func edgeOn(angle string) bool {
-	m := lengthForm.FindStringSubmatch(angle)
+	m := lengthForm().FindStringSubmatch(angle)
 	if m == nil {
 		return false
 	}

@@ -130,7 +130,7 @@ const maxURL = 300
 // could follow.
 func linkTarget(href string) string {
 	u := safeURL(href)
-	if u == "" && special.MatchString(href) { // it leads nobody knows where
+	if u == "" && special().MatchString(href) { // it leads nobody knows where
 		u = href
 	}
 	return Line(u, maxURL)

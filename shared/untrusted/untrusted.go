@@ -3,7 +3,7 @@
 // invisible is removed, so that nobody is told anything that a person reading
 // along would not see; what is shown as a stranger's words is marked as such.
 //
-// It imports nothing of this module.
+// It imports nothing of this module but lazy.
 package untrusted
 
 import (
