@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -91,6 +92,10 @@ func script() (string, error) {
 	}
 }
 
+// patience is how long an answer may take: an emulator beside other tests is
+// slower than DynamoDB, and slowness is no subject of the tests that use it.
+const patience = time.Minute
+
 // Client returns a new client of the emulator, with connections of its own.
 func Client(t testing.TB) *dynamodb.Client {
 	t.Helper()
@@ -102,8 +107,9 @@ func Client(t testing.TB) *dynamodb.Client {
 		t.Fatalf("start the emulator of DynamoDB: %v", err)
 	}
 	return dynamo.NewClient(dynamo.Options{
-		Region:   "us-east-1",
-		Endpoint: server.url,
+		Region:         "us-east-1",
+		Endpoint:       server.url,
+		AttemptTimeout: patience,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
