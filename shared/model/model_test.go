@@ -44,6 +44,13 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestCost_Binary: a price that binary fractions cannot hold costs what it says.
+func TestCost_Binary(t *testing.T) {
+	if got := model.Cost(inbox.Model{InputPrice: 1.001}, model.Answer{Tokens: model.Tokens{InputTokens: 1e6}}); got != 1.001 {
+		t.Errorf("%v USD", got)
+	}
+}
+
 func TestProviders(t *testing.T) {
 	var asked string
 	p := model.Providers{

@@ -72,6 +72,9 @@ func TestRetry(t *testing.T) {
 				if !slices.Equal(starts, c.starts) {
 					t.Errorf("attempts at %v, want %v", starts, c.starts)
 				}
+				if ended := time.Since(begin); c.sentence == "Busy." && ended != starts[len(starts)-1] {
+					t.Errorf("waited until %v for no further attempt", ended)
+				}
 				want := model.Answer{Tokens: model.Tokens{InputTokens: int64(10 * len(starts)), CacheRead: int64(len(starts))}}
 				if c.sentence == "" {
 					want.Text, want.OutputTokens = "Yes.", 2
