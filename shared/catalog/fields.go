@@ -117,16 +117,21 @@ func (f *Field) right() string {
 }
 
 // schema is the JSON Schema 2020-12 of an object with these members and no
-// others. It is written without reflection, because the first list of a process
-// waits for it.
+// others.
 func (fs Fields) schema() jsontext.Value {
-	o := mcp.NewObject().Text("type", "object")
+	o := mcp.NewObject()
 	fs.describe(o)
 	return o.Close()
 }
 
-// describe writes the members of an object into its schema.
+// describe writes the schema into o. It does so without reflection, because the
+// first list of a process waits for it.
 func (fs Fields) describe(o *mcp.Object) {
+	o.Text("type", "object")
+	fs.describeMembers(o)
+}
+
+func (fs Fields) describeMembers(o *mcp.Object) {
 	o.Begin("properties")
 	var required []string
 	for i := range fs {
@@ -192,7 +197,7 @@ func (f *Field) describe(o *mcp.Object) {
 		o.End()
 	}
 	if f.Members != nil {
-		f.Members.describe(o)
+		f.Members.describeMembers(o)
 	}
 }
 

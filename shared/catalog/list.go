@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -12,14 +11,12 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-var errNoCaller = errors.New("catalog: no caller in the context")
-
 // list answers tools/list: what this caller may run with this token
 // (checklist 5.01, 12.20).
 func (c *Catalog) list(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
-	caller, ok := access.CallerFrom(ctx)
-	if !ok {
-		return nil, errNoCaller
+	caller, err := access.CallerFrom(ctx)
+	if err != nil {
+		return nil, err
 	}
 	res, err := c.lists.of(c.tools, c.visible(caller), r.Version).Page(r)
 	if err != nil {
@@ -83,7 +80,8 @@ func (t *Tool) entry(titled bool) jsontext.Value {
 	if titled {
 		o.Text("title", t.Title)
 	}
-	o.Text("description", t.Description).Value("inputSchema", t.Input.schema()).Begin("annotations")
+	t.Input.describe(o.Text("description", t.Description).Begin("inputSchema"))
+	o.End().Begin("annotations")
 	if !titled {
 		o.Text("title", t.Title)
 	}

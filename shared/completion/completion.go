@@ -11,8 +11,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
@@ -56,14 +54,14 @@ func (x *Completion) Methods() map[string]mcp.Method {
 // values is what an answer suggests. A total is not given: counting all
 // matches would cost more than showing the newest.
 type values struct {
-	Values  []string `json:"values"`
-	HasMore bool     `json:"hasMore"`
+	Values  []string
+	HasMore bool
 }
 
 func (x *Completion) complete(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
-	caller, ok := access.CallerFrom(ctx)
-	if !ok {
-		return nil, errors.New("completion: the request has no caller")
+	caller, err := access.CallerFrom(ctx)
+	if err != nil {
+		return nil, err
 	}
 	a, typed, err := find(r)
 	if err != nil {
@@ -74,9 +72,7 @@ func (x *Completion) complete(ctx context.Context, r *mcp.Request) (mcp.Run, err
 		if err != nil {
 			return nil, err
 		}
-		fields, err := json.Marshal(struct {
-			Completion values `json:"completion"`
-		}{v})
-		return &mcp.Result{Fields: fields}, err
+		o := mcp.NewObject().Begin("completion").Texts("values", v.Values).Bool("hasMore", v.HasMore).End()
+		return &mcp.Result{Fields: o.Close()}, nil
 	}, nil
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -98,18 +97,14 @@ type Cache struct {
 }
 
 // Implementation names this server to clients.
-type Implementation struct {
-	Name    string `json:"name"`
-	Title   string `json:"title,omitempty"`
-	Version string `json:"version"`
-}
+type Implementation struct{ Name, Title, Version string }
 
 func (i Implementation) json() jsontext.Value {
-	v, err := json.Marshal(i)
-	if err != nil {
-		panic(err) // strings always marshal, once their UTF-8 is valid
+	o := NewObject().Text("name", i.Name)
+	if i.Title != "" {
+		o.Text("title", i.Title)
 	}
-	return v
+	return o.Text("version", i.Version).Close()
 }
 
 // Options configure a [Server]. The zero value of each field but Info and

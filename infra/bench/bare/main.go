@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/go-json-experiment/json"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
@@ -68,11 +67,11 @@ type owners struct{ store.Table }
 
 // Query implements [store.Table].
 func (owners) Query(context.Context, store.Query) (store.Page, error) {
-	value, err := json.Marshal(access.Membership{
-		Person: person, Organization: "org-1", Workspace: "0198c0de-0000-7000-8000-0000000000aa", Role: access.Owner, CreatedAt: noon,
-	})
-	return store.Page{Items: []store.Item{{Value: value}}}, err
+	return store.Page{Items: []store.Item{{Value: []byte(membership)}}}, nil
 }
+
+const membership = `{"person":{"issuer":"https://login.example.com","subject":"ana"},"organization_id":"org-1",` +
+	`"workspace_id":"0198c0de-0000-7000-8000-0000000000aa","role":"owner","suspended":false,"created_at":"2026-12-02T12:00:00Z"}`
 
 var noon = time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
 
