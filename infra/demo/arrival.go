@@ -3,82 +3,105 @@ package demo
 import (
 	"context"
 	"embed"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
-	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
+	"github.com/universokobana/kobana-inbox-mcp/shared/model"
+	"github.com/universokobana/kobana-inbox-mcp/shared/model/rules"
 	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
+	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
+	"github.com/universokobana/kobana-inbox-mcp/shared/worker"
 )
 
 //go:embed mail/*.eml
 var messages embed.FS
 
-// arrival is one of the messages, and what became of it.
+// arrival is one of the messages, and how long ago it arrived.
 type arrival struct {
-	name  string
-	in    inbox.Inbox
-	ago   time.Duration
-	agent *inbox.Agent // who read it; nil: nobody yet
-	wrote string       // what the agent wrote
-	fault string       // or why it failed
+	name string
+	in   inbox.Inbox
+	ago  time.Duration
 }
 
-// reading is how long an agent takes to read a message.
-const reading = 4100 * time.Millisecond
-
-// receive lets the message arrive as long ago as said, through the real intake
-// and pipeline, with a stand-in for the engine that runs agents.
-func (s *Seeder) receive(ctx context.Context, a arrival) (inbox.Email, error) {
-	raw, err := messages.ReadFile("mail/" + a.name + ".eml")
-	if err != nil {
-		return inbox.Email{}, err
-	}
-	at := s.ago(a.ago)
-	dated := strings.Replace(string(raw), "@DATE@", at.Add(-time.Minute).Format(time.RFC1123Z), 1)
-	clock := at
-	now := func() time.Time { // each look at it takes a millisecond
-		clock = clock.Add(time.Millisecond)
-		return clock
-	}
-	steps := pipeline.Options{Log: s.Log, Now: now}
-	var ran []inboxstore.Change
-	if a.agent != nil {
-		steps.Agent = func(_ context.Context, r *pipeline.Run) (pipeline.Outcome, error) {
-			start, end := clock, clock.Add(reading)
-			clock = end
-			run := a.run(r.Email, start, end)
-			ran = []inboxstore.Change{inboxstore.Insert(run), inboxstore.CountRun(run)}
-			if a.fault != "" {
-				return pipeline.Failed("%s", a.fault), nil
-			}
-			r.Email.Status, r.Email.ProcessedAt = inbox.EmailProcessed, &end
-			return pipeline.Passed("The agent has read the e-mail."), nil
+// run lets the messages arrive, in their order, and lives through the time
+// after each until the next one, and at last until now.
+func (s *Seeder) run(ctx context.Context, arrivals []arrival) error {
+	house := httptest.NewServer(http.HandlerFunc(s.answer))
+	defer house.Close()
+	steps := pipeline.New(pipeline.Options{Log: s.Log, Now: s.clock.tick})
+	in := intake.New(intake.Options{DB: s.db, Log: s.Log, Now: s.clock.tick, Pipeline: steps})
+	w := worker.New(worker.Options{
+		DB: s.db, Pipeline: steps, Log: s.Log, Now: s.clock.tick, Jitter: func() float64 { return 0.5 },
+		Models: model.Providers{"rules": rules.Model{}}, Sender: receivers{house.URL, webhooks.New(webhooks.Options{AllowLoopback: true, Now: s.clock.tick})},
+	})
+	for i, a := range arrivals {
+		raw, err := messages.ReadFile("mail/" + a.name + ".eml")
+		if err != nil {
+			return err
 		}
-		steps.Deliver = func(context.Context, *pipeline.Run) (pipeline.Outcome, error) {
-			return pipeline.Passed("Webhooks are told of it."), nil
+		at := s.ago(a.ago)
+		s.clock.set(at)
+		dated := strings.Replace(string(raw), "@DATE@", at.Add(-time.Minute).Format(time.RFC1123Z), 1)
+		d := intake.Delivery{ID: "demo/" + a.name, Inbox: a.in, Raw: []byte(dated), ReceivedAt: at}
+		if _, err := in.Receive(ctx, d); err != nil {
+			return fmt.Errorf("%s: %w", a.name, err)
+		}
+		until := s.ago(0)
+		if i+1 < len(arrivals) {
+			until = s.ago(arrivals[i+1].ago)
+		}
+		if err := s.live(ctx, w, until); err != nil {
+			return err
 		}
 	}
-	in := intake.New(intake.Options{DB: s.DB, Log: s.Log, Now: now, Pipeline: pipeline.New(steps)})
-	email, err := in.Receive(ctx, intake.Delivery{ID: "demo/" + a.name, Inbox: a.in, Raw: []byte(dated), ReceivedAt: at})
-	if err != nil {
-		return email, err
-	}
-	return email, s.DB.Apply(ctx, email.WorkspaceID, ran...)
+	return nil
 }
 
-// run is the record of the agent's reading.
-func (a *arrival) run(email inbox.Email, start, end time.Time) inbox.AgentRun {
-	r := inbox.AgentRun{
-		ID: inbox.NewID(start), WorkspaceID: email.WorkspaceID, InboxID: email.InboxID, AgentID: a.agent.ID, EmailID: email.ID,
-		LLMModel: a.agent.LLMModel, Status: inbox.RunSuccess, Output: &a.wrote, InputTokens: 1840, OutputTokens: 126,
-		TotalCost: 0.00741, DurationMS: new(end.Sub(start).Milliseconds()), StartedAt: &start, FinishedAt: &end,
-		CreatedAt: start, UpdatedAt: end,
+// live lets a worker do what is due until then, at ever longer intervals.
+func (s *Seeder) live(ctx context.Context, w *worker.Worker, until time.Time) error {
+	end := s.db.At(func() time.Time { return until })
+	for pause := 100 * time.Millisecond; ; pause = min(3*pause, time.Hour) {
+		left, err := end.DueJobs(ctx, 1)
+		if next := s.clock.at().Add(pause); err != nil || len(left) == 0 || next.After(until) {
+			return err
+		} else {
+			s.clock.set(next)
+		}
+		if err := w.Sweep(ctx); err != nil {
+			return err
+		}
 	}
-	r.CostPerToken = r.TotalCost / float64(r.InputTokens+r.OutputTokens)
-	if a.fault != "" {
-		r.Status, r.Error, r.Output = inbox.RunFailed, &a.fault, nil
+}
+
+// receivers sends what goes to the demo's receivers, which do not exist, to a
+// house where their answers do. All else of a delivery is real.
+type receivers struct {
+	house string
+	*webhooks.Sender
+}
+
+func (r receivers) Send(ctx context.Context, req webhooks.Request) (inbox.Delivery, error) {
+	req.Webhook.URL = r.house + "/" + req.Webhook.Label
+	return r.Sender.Send(ctx, req)
+}
+
+// brokenSince is how long ago the CRM ceased to take what it is told.
+const brokenSince = 30 * time.Hour
+
+// answer is that of a receiver: the ERP takes everything, the CRM nothing any
+// more.
+func (s *Seeder) answer(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/CRM" && s.clock.at().After(s.ago(brokenSince)) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprint(w, "<h1>503 Service Unavailable</h1>")
+		return
 	}
-	return r
+	w.Header().Set("Content-Type", "text/plain")
+	fmt.Fprint(w, "ok")
 }

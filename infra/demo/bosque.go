@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -21,10 +20,5 @@ func (s *Seeder) bosque(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name, ago := range map[string]time.Duration{"20-pedido": 30 * time.Hour, "21-entrega": 5 * time.Hour} {
-		if _, err := s.receive(ctx, arrival{name: name, in: in, ago: ago}); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
+	return s.run(ctx, []arrival{{"20-pedido", in, 30 * time.Hour}, {"21-entrega", in, 5 * time.Hour}})
 }

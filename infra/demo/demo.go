@@ -1,7 +1,8 @@
 // Package demo fills a new local store with two organizations to try the
-// product on. Its e-mails come in through the real intake; what no engine
-// makes yet (agent runs, deliveries) is seeded, as little of it as shows every
-// kind of record.
+// product on. All but the organizations and what people set up in them is made
+// by really running it: messages arrive at the intake, a worker has them read
+// and tells receivers of them, as they would have in the weeks before, by a
+// clock of the demo's own.
 //
 // It may import everything in shared but the handlers.
 package demo
@@ -10,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -45,12 +47,41 @@ type Seeder struct {
 	DB        *inboxstore.DB
 	Log       *slog.Logger
 	Now       time.Time // what the demo's past is counted from
+
+	clock *clock         // of the organization that is being made
+	db    *inboxstore.DB // by that clock
+}
+
+// clock is the demo's: each look at it takes a millisecond.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) tick() time.Time { return c.set(c.at().Add(time.Millisecond)) }
+
+func (c *clock) at() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// set puts the clock forward.
+func (c *clock) set(t time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.After(c.now) {
+		c.now = t
+	}
+	return c.now
 }
 
 // Seed fills an empty store. When it fails, the store holds a part of the demo
 // and cannot be seeded again.
 func (s *Seeder) Seed(ctx context.Context) error {
 	for _, seed := range []func(context.Context) error{s.aurora, s.bosque} {
+		s.clock = &clock{}
+		s.db = s.DB.At(s.clock.tick)
 		if err := seed(ctx); err != nil {
 			return fmt.Errorf("demo: %w", err)
 		}
@@ -76,7 +107,7 @@ func (s *Seeder) workspace(ctx context.Context, org access.Organization, label s
 		ID: id, ExternalID: new(string(id)), Source: "kobana_autonomous_inbox", Label: label, EmailPrefix: string(org.ID), Locale: locale,
 		MonthlyCostLimit: new(50.0), MonthlyEmailsLimit: new(int64(5000)), CreatedAt: made, UpdatedAt: made,
 	}
-	if err := s.DB.Apply(ctx, id, inboxstore.Insert(inboxstore.Workspace{Workspace: w, Organization: org.ID})); err != nil {
+	if err := s.db.Apply(ctx, id, inboxstore.Insert(inboxstore.Workspace{Workspace: w, Organization: org.ID})); err != nil {
 		return "", err
 	}
 	for p, role := range members {
@@ -96,10 +127,10 @@ func (s *Seeder) inbox(ctx context.Context, ws access.WorkspaceID, label, addres
 		ID: id, ExternalID: new(string(id)), WorkspaceID: ws, AgentID: agent, Label: label, Email: address, Status: inbox.Active,
 		AllowedRecipients: []string{}, Filters: []inbox.Object{}, AttachmentsAllow: true,
 		AttachmentsMaxFileNumber: 10, AttachmentsMaxFileSize: 10 << 20, AttachmentsMaxTotalSize: 25 << 20,
-		CreatedAt: made, UpdatedAt: made,
+		Reply: inbox.Off, CreatedAt: made, UpdatedAt: made,
 	}
 	if change != nil {
 		change(&in)
 	}
-	return in, s.DB.Apply(ctx, ws, inboxstore.Insert(in))
+	return in, s.db.Apply(ctx, ws, inboxstore.Insert(in))
 }

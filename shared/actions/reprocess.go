@@ -1,21 +1,23 @@
 package actions
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
-	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
+	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
 // ReprocessEmail implements inbox.Actions: the raw message goes through the
-// pipeline again, by the rules that its inbox has now. As long as no engine
-// runs that would send something out, it is one change like any other.
+// rules that its inbox has now, and what is let in is left to the inbox's agent,
+// in one change like any other. The agent's job is named by the confirmation.
 func (s *Service) ReprocessEmail(ctx context.Context, by inbox.Actor, was inbox.Email) (inbox.WorkflowRun, error) {
+	if by.Confirmation == "" {
+		return inbox.WorkflowRun{}, errNoConfirmation
+	}
 	e, err := inboxstore.Current(ctx, s.DB, by.Workspace, was)
 	if err != nil {
 		return inbox.WorkflowRun{}, err
@@ -24,15 +26,17 @@ func (s *Service) ReprocessEmail(ctx context.Context, by inbox.Actor, was inbox.
 	if err != nil {
 		return inbox.WorkflowRun{}, err
 	}
-	event := inboxstore.Event{Slug: inbox.EventEmailReprocessed, Target: was.ID, Inbox: was.InboxID, Email: was.ID}
-	if s.opts.Pipeline.SendsOut() {
-		return s.runOut(ctx, by, event, in, e.Record, raw)
-	}
 	r, err := s.opts.Pipeline.Run(ctx, in, e.Record, raw)
 	if err != nil {
 		return inbox.WorkflowRun{}, err
 	}
-	if err := s.Audited(ctx, by, event, changes(r, e)...); err != nil {
+	changes := []inboxstore.Change{inboxstore.Update(e, r.Email)}
+	if r.Content != nil {
+		changes = append(changes, inboxstore.Content(r.Email.ID, *r.Content))
+	}
+	changes = append(changes, intake.Follow(r, inboxstore.JobID(by.Confirmation), s.opts.Now())...)
+	event := inboxstore.Event{Slug: inbox.EventEmailReprocessed, Target: was.ID, Inbox: was.InboxID, Email: was.ID}
+	if err := s.Audited(ctx, by, event, changes...); err != nil {
 		return inbox.WorkflowRun{}, err
 	}
 	return r.Workflow, nil
@@ -45,8 +49,12 @@ func (s *Service) CanReprocess(ctx context.Context, e inbox.Email) error {
 }
 
 // again is what an e-mail is processed again with: its inbox, as it is now, and
-// its raw message.
+// its raw message. One that waits for its agent, or is being read, is not: there
+// would be two answers.
 func (s *Service) again(ctx context.Context, ws access.WorkspaceID, e inbox.Email) (in inbox.Inbox, raw []byte, err error) {
+	if e.Status == inbox.EmailApproved || e.Status == inbox.EmailProcessing {
+		return in, nil, inbox.Errorf(inbox.CodeConflict, "", "This e-mail is being processed now. Nothing was changed. See how that ends first.")
+	}
 	in, err = s.Inbox(ctx, ws, string(e.InboxID))
 	if inbox.CodeOf(err) == inbox.CodeNotFound {
 		err = inbox.Errorf(inbox.CodeConflict, "", "The inbox of this e-mail was deleted, and its rules with it. Nothing was changed.")
@@ -55,42 +63,6 @@ func (s *Service) again(ctx context.Context, ws access.WorkspaceID, e inbox.Emai
 		raw, err = s.raw(ctx, e)
 	}
 	return in, raw, err
-}
-
-// runOut is a run that sends something out, and so happens once for each yes.
-func (s *Service) runOut(ctx context.Context, by inbox.Actor, event inboxstore.Event, in inbox.Inbox, e inbox.Email, raw []byte) (inbox.WorkflowRun, error) {
-	if err := s.start(ctx, by, event); err != nil {
-		return inbox.WorkflowRun{}, err
-	}
-	r, failure := s.opts.Pipeline.Run(ctx, in, e, raw)
-	event.Outcome = outcome(failure != nil || r.Workflow.Status == inbox.RunFailed)
-	err := s.finish(ctx, by, func(ctx context.Context) ([]inboxstore.Change, error) {
-		list := []inboxstore.Change{s.Event(by, event)}
-		if failure != nil {
-			return list, nil
-		}
-		now, err := inboxstore.Get[inbox.Email](ctx, s.DB, by.Workspace, string(e.ID))
-		switch {
-		case err == nil:
-			list = append(changes(r, now), list...)
-		case inbox.CodeOf(err) == inbox.CodeNotFound: // deleted meanwhile: it happened all the same
-			err = nil
-		}
-		return list, err
-	})
-	if err := cmp.Or(failure, err); err != nil {
-		return inbox.WorkflowRun{}, err
-	}
-	return r.Workflow, nil
-}
-
-// changes are what a run makes of a stored e-mail.
-func changes(r *pipeline.Run, e inboxstore.Stored[inbox.Email]) []inboxstore.Change {
-	list := []inboxstore.Change{inboxstore.Insert(r.Workflow), inboxstore.Insert(r.Event), inboxstore.Update(e, r.Email)}
-	if r.Content != nil {
-		list = append(list, inboxstore.Content(r.Email.ID, *r.Content))
-	}
-	return list
 }
 
 // raw reads the raw message of an e-mail.

@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"context"
 	"errors"
 	"os"
 	"testing"
@@ -11,9 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
-	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
-	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 const message = "From: Ana <ana@sender.example>\r\nTo: support@inbox.example\r\nSubject: Hello\r\n\r\nGood morning.\r\n"
@@ -60,7 +58,7 @@ func TestReprocessByTheRulesOfNow(t *testing.T) {
 		run     inbox.RunStatus
 	}{
 		{[]string{"bob@sender.example"}, inbox.EmailRejected, inbox.RunFailed},
-		{[]string{"bob@sender.example", "ana@sender.example"}, inbox.EmailApproved, inbox.RunSuccess},
+		{[]string{"bob@sender.example", "ana@sender.example"}, inbox.EmailProcessed, inbox.RunSuccess},
 	} {
 		w.now = w.now.Add(time.Minute)
 		w.allow(t, c.allowed...)
@@ -71,8 +69,8 @@ func TestReprocessByTheRulesOfNow(t *testing.T) {
 		}
 		now, kept := w.email(t, first.ID)
 		want := first
-		if want.Status, want.UpdatedAt = c.status, w.now; c.status == inbox.EmailRejected {
-			want.RejectionReason = new(reason)
+		if want.Status, want.UpdatedAt, want.ProcessedAt = c.status, w.now, &w.now; c.status == inbox.EmailRejected {
+			want.RejectionReason, want.ProcessedAt = new(reason), nil
 		}
 		if d := cmp.Diff(want, now); d != "" {
 			t.Errorf("e-mail (-want +got):\n%s", d)
@@ -87,6 +85,7 @@ func TestReprocessByTheRulesOfNow(t *testing.T) {
 	w.wantOutcomes(t, "email.reprocessed", done, done)
 	w.wantOutcomes(t, "email.rejected", "")
 	w.wantOutcomes(t, "email.approved", "", "") // on arrival, too
+	w.wantOutcomes(t, "email.processed", "", "")
 	page, err := w.Emails(t.Context(), w.ws, inbox.EmailFilter{Status: inbox.EmailRejected}, inbox.PageRequest{})
 	usage, usageErr := w.Usage(t.Context(), w.ws, noon, noon)
 	if err != nil || usageErr != nil || len(page.Data) != 0 || usage.Total.Emails != 1 {
@@ -172,70 +171,41 @@ func TestReprocessOnce(t *testing.T) {
 	}
 }
 
-// With an engine that acts on mail, a yes is claimed before it acts.
-func TestReprocessWithAnEngine(t *testing.T) {
-	var acted int
-	var during func()
-	engine := func(ctx context.Context, r *pipeline.Run) (pipeline.Outcome, error) {
-		acted++
-		if during != nil {
-			during()
-		}
-		r.Email.Status = inbox.EmailProcessed
-		return pipeline.Passed("Answered."), ctx.Err()
-	}
-	for _, c := range []struct {
-		name   string
-		during func(w *world, e inbox.Email, cancel func())
-		status inbox.EmailStatus // "": it is gone
-		err    bool
-		want   []inbox.Outcome
-	}{
-		{"all goes well", nil, inbox.EmailProcessed, false, []inbox.Outcome{started, done}},
-		{"the call ends", func(_ *world, _ inbox.Email, cancel func()) { cancel() }, inbox.EmailApproved, true, []inbox.Outcome{started, failed}},
-		{"the e-mail is deleted", func(w *world, e inbox.Email, _ func()) {
-			if err := w.DeleteEmail(context.Background(), w.by("emails_delete"), e); err != nil {
-				t.Error(err)
-			}
-		}, "", false, []inbox.Outcome{started, done}},
-		{"the outcome cannot be written", func(w *world, _ inbox.Email, _ func()) {
-			w.table.Inject(storetest.Injection{Effect: storetest.Fail, Method: storetest.Write})
-		}, inbox.EmailApproved, true, []inbox.Outcome{started}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := local(t)
-			e := w.receive(t, message)
-			w.opts.Pipeline = pipeline.New(pipeline.Options{Agent: engine, Log: w.opts.Log})
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			acted, during = 0, nil
-			if c.during != nil {
-				during = func() { c.during(w, e, cancel) }
-			}
-			by := w.by("emails_reprocess")
-			if _, err := w.ReprocessEmail(ctx, by, e); (err != nil) != c.err {
-				t.Errorf("error = %v, want one: %v", err, c.err)
-			}
-			w.table.Reset()
-			if c.status != "" {
-				now, _ := w.email(t, e.ID)
-				if now.Status != c.status {
-					t.Errorf("the e-mail is %s, want %s", now.Status, c.status)
-				}
-				_, err := w.ReprocessEmail(t.Context(), by, now)
-				wantError(t, err, inbox.CodeConflict)
-			}
-			if acted != 1 {
-				t.Errorf("the engine acted %d times for one yes", acted)
-			}
-			w.wantOutcomes(t, "email.reprocessed", c.want...)
-		})
-	}
-	w := newWorld(t, pipeline.Options{Agent: engine}, webhooks.Options{})
+// Nothing is left to an agent without a yes, and with one it is one job of that
+// name; an e-mail that waits for its agent is not reprocessed.
+func TestReprocessLeavesTheAgentItsJob(t *testing.T) {
+	w := local(t)
 	e := w.receive(t, message)
-	by := w.by("emails_reprocess")
-	acted, by.Confirmation = 0, ""
-	if _, err := w.ReprocessEmail(t.Context(), by, e); !errors.Is(err, errNoConfirmation) || acted != 0 {
-		t.Errorf("without a confirmation: %v, acted %d times", err, acted)
+	agent := inbox.Agent{ID: inbox.NewID(noon), WorkspaceID: w.ws, ExternalID: new("agent"), Label: "Agent", LLMModel: "rules/demo"}
+	stored, err := inboxstore.Get[inbox.Inbox](t.Context(), w.DB, w.ws, string(w.box.ID))
+	if err != nil {
+		t.Fatal(err)
 	}
+	box := stored.Record
+	box.AgentID = &agent.ID
+	if err := w.Apply(t.Context(), w.ws, inboxstore.Insert(agent), inboxstore.Update(stored, box)); err != nil {
+		t.Fatal(err)
+	}
+	by := w.by("emails_reprocess")
+	nobody := by
+	nobody.Confirmation = ""
+	if _, err := w.ReprocessEmail(t.Context(), nobody, e); !errors.Is(err, errNoConfirmation) {
+		t.Errorf("without a confirmation: %v", err)
+	}
+	w.now = w.now.Add(time.Minute)
+	run, err := w.ReprocessEmail(t.Context(), by, e)
+	if err != nil || run.Status != inbox.RunRunning || run.FinishedAt != nil {
+		t.Fatalf("run %+v, %v", run, err)
+	}
+	job, err := w.TakeJob(t.Context(), inboxstore.JobID(by.Confirmation), func(inboxstore.Job) time.Duration { return time.Minute })
+	if err != nil || job.Kind != inboxstore.JobRead || job.Email != e.ID || job.Workflow != run.ID || !job.Run.Valid() {
+		t.Errorf("job %+v, %v", job, err)
+	}
+	now, _ := w.email(t, e.ID)
+	if now.Status != inbox.EmailApproved || *now.AgentID != agent.ID {
+		t.Errorf("e-mail %+v", now)
+	}
+	_, err = w.ReprocessEmail(t.Context(), w.by("emails_reprocess"), now)
+	wantError(t, err, inbox.CodeConflict)
+	wantError(t, w.CanReprocess(t.Context(), now), inbox.CodeConflict)
 }

@@ -54,7 +54,7 @@ func TestCheckDataReprocess(t *testing.T) {
 		}
 		return nil
 	})
-	total := count[inbox.EmailApproved] + count[inbox.EmailRejected] + count[inbox.EmailFailed]
+	total := count[inbox.EmailProcessed] + count[inbox.EmailRejected] + count[inbox.EmailFailed]
 	usage, usageErr := w.Usage(t.Context(), w.ws, noon, noon)
 	if err != nil || usageErr != nil || total == 0 || usage.Total.Emails != int64(total) {
 		t.Errorf("%v, %d e-mails counted, %v, %v", count, usage.Total.Emails, err, usageErr)

@@ -42,7 +42,8 @@ func TestTestWebhook(t *testing.T) {
 	want := webhooks.Envelope{
 		Event: webhooks.Event{Slug: "webhook.test", ID: d.SystemEventID}, DeliveryID: d.ID, DeliveredAt: noon,
 		Workspace: inbox.Object(`{"id":"` + string(w.ws) + `","external_id":"` + string(w.ws) + `","label":"Aurora"}`),
-		Data:      inbox.Object(`{"webhook":{"id":"` + string(hook.ID) + `","external_id":"` + string(hook.ID) + `","label":"ERP"}}`),
+		Data: inbox.Object(`{"inbox":{"id":"` + string(w.box.ID) + `","external_id":null,"label":"Support","email":"support@inbox.example"},` +
+			`"organization":{"id":""},"webhook":{"id":"` + string(hook.ID) + `","external_id":"` + string(hook.ID) + `","label":"ERP"}}`),
 	}
 	if diff := cmp.Diff(want, body); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)

@@ -20,6 +20,14 @@ const (
 	EventWebhookTest = "webhook.test"
 )
 
+// The slugs of system events of what happens by itself, which webhooks are not
+// told of.
+const (
+	EventWebhookDisabled = "webhook.disabled" // switched off after failing again and again
+	EventEmailReplied    = "email.replied"    // what its agent answered was sent
+	EventEmailNotReplied = "email.not_replied"
+)
+
 // The slugs of system events of what a person did. They name the person and
 // are for the workspace's own log only.
 const (

@@ -60,6 +60,7 @@ type Inbox struct {
 	AttachmentsMaxFileNumber int64              `json:"attachments_max_file_number"`
 	AttachmentsMaxFileSize   int64              `json:"attachments_max_file_size"`
 	AttachmentsMaxTotalSize  int64              `json:"attachments_max_total_size"`
+	Reply                    Switch             `json:"reply"` // whether what the agent writes is sent to the sender
 	CustomMetadata           Object             `json:"custom_metadata"`
 	Metadata                 Object             `json:"metadata"`
 	CreatedAt                time.Time          `json:"created_at"`
@@ -75,16 +76,25 @@ const (
 	Inactive Status = "inactive"
 )
 
+// Switch is whether something is done.
+type Switch string
+
+// The positions of a switch.
+const (
+	On  Switch = "on"
+	Off Switch = "off"
+)
+
 // EmailStatus is how far an e-mail came.
 type EmailStatus string
 
 // The statuses of an e-mail.
 const (
 	EmailReceived   EmailStatus = "received"
-	EmailApproved   EmailStatus = "approved"
+	EmailApproved   EmailStatus = "approved" // let in, and waiting for its agent
 	EmailRejected   EmailStatus = "rejected"
-	EmailProcessing EmailStatus = "processing"
-	EmailProcessed  EmailStatus = "processed"
+	EmailProcessing EmailStatus = "processing" // its agent reads it
+	EmailProcessed  EmailStatus = "processed"  // all is done that the inbox does with it
 	EmailFailed     EmailStatus = "failed"
 )
 

@@ -27,6 +27,7 @@ type transaction struct {
 	seal      func(k store.Key, value any) ([]byte, error)
 	ops       []store.Op
 	refusals  []error // for each op, what it means that its condition does not hold
+	jobs      []Job   // that are left by it
 }
 
 // Apply carries out all changes in one workspace, or none: records of another
@@ -44,12 +45,16 @@ func (db *DB) Apply(ctx context.Context, ws access.WorkspaceID, changes ...Chang
 	}
 	err := db.opts.Table.Write(ctx, t.ops...)
 	if refused, ok := errors.AsType[*store.ConditionError](err); ok {
-		if op := t.ops[refused.Op]; op.If == store.Absent() && refused.Old != nil && bytes.Equal(op.Item.Value, refused.Old.Value) {
-			return nil
+		if op := t.ops[refused.Op]; op.If != store.Absent() || refused.Old == nil || !bytes.Equal(op.Item.Value, refused.Old.Value) {
+			return t.refusals[refused.Op]
 		}
-		return t.refusals[refused.Op]
+		err = nil // it met itself
 	}
 	switch {
+	case err == nil:
+		if len(t.jobs) > 0 {
+			db.opts.Wake(context.WithoutCancel(ctx), t.jobs...)
+		}
 	case errors.Is(err, store.ErrLimit):
 		return &inbox.Error{Code: inbox.CodeLimit, Message: "This is too large to be kept. Nothing was changed.", Err: err}
 	case errors.Is(err, store.ErrUnavailable): // perhaps only the reply was lost

@@ -4,7 +4,7 @@
 //
 // A record lives as an item in the partition of its family, and as a copy in
 // one partition for each way to list it; families.go says which those are, and
-// keys.go makes their keys. Nothing scans: a list reads one partition, newest
+// keys.go makes their keys. Work that outlives a call is a [Job] beside them. Nothing scans: a list reads one partition, newest
 // first, because ids are UUIDv7.
 //
 // It may import inbox, access (for ids), store, and webhooks (for what signs and
@@ -46,9 +46,13 @@ type Options struct {
 	// CheckURL says by an [*inbox.Error] why deliveries cannot go to a URL;
 	// default that of a webhooks.Sender in the cloud.
 	CheckURL func(url string) error
-	Domain   string           // of inboxes' addresses; default [DefaultDomain]
-	Now      func() time.Time // default time.Now
-	Log      *slog.Logger     // default slog.Default
+	// Wake tells workers of jobs that were left, some of which are due later. It
+	// need not succeed: rounds find every job. Default: nothing.
+	Wake func(ctx context.Context, jobs ...Job)
+
+	Domain string           // of inboxes' addresses; default [DefaultDomain]
+	Now    func() time.Time // default time.Now
+	Log    *slog.Logger     // default slog.Default
 }
 
 // DefaultDomain is where inboxes have their addresses.
@@ -73,8 +77,18 @@ func New(o Options) *DB {
 	if o.CheckURL == nil {
 		o.CheckURL = webhooks.New(webhooks.Options{}).CheckURL
 	}
+	if o.Wake == nil {
+		o.Wake = func(context.Context, ...Job) {}
+	}
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
 	return &DB{opts: o}
+}
+
+// At returns the same records by another clock.
+func (db *DB) At(now func() time.Time) *DB {
+	o := db.opts
+	o.Now = now
+	return New(o)
 }
 
 // now is the time as records have it.

@@ -12,7 +12,8 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
-// erasedAtOnce is how many agent runs lose their output in one transaction.
+// erasedAtOnce is how many agent runs lose their output, or deliveries what they
+// say, in one transaction.
 const erasedAtOnce = 10
 
 // erasure is the work that is left when the record of an e-mail is deleted:
@@ -89,6 +90,15 @@ func (db *DB) erase(ctx context.Context, work erasure) error {
 			return fmt.Errorf("inboxstore: erase outputs: %w", err)
 		}
 		if len(outputs) < erasedAtOnce {
+			break
+		}
+	}
+	for {
+		done, err := db.eraseTold(ctx, work.Workspace, work.Email)
+		if err != nil {
+			return err
+		}
+		if done {
 			break
 		}
 	}

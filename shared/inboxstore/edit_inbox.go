@@ -22,7 +22,7 @@ func (db *DB) CreateInbox(ctx context.Context, by inbox.Actor, draft inbox.Inbox
 	if r.ID, r.ExternalID, r.CreatedAt, err = db.newRecord(draft.ExternalID); err != nil {
 		return inbox.Inbox{}, err
 	}
-	r.WorkspaceID, r.UpdatedAt, r.Status = by.Workspace, r.CreatedAt, inbox.Active
+	r.WorkspaceID, r.UpdatedAt, r.Status, r.Reply = by.Workspace, r.CreatedAt, inbox.Active, inbox.Off
 	r.AttachmentsMaxFileNumber = cmp.Or(r.AttachmentsMaxFileNumber, inbox.DefaultAttachments)
 	r.AttachmentsMaxFileSize = cmp.Or(r.AttachmentsMaxFileSize, inbox.DefaultAttachmentSize)
 	r.AttachmentsMaxTotalSize = cmp.Or(r.AttachmentsMaxTotalSize, inbox.DefaultAttachmentsSum)
@@ -194,4 +194,17 @@ func slug(s string, n int) string {
 		}
 	}
 	return strings.TrimSuffix(b.String(), "-")
+}
+
+// SetReply switches on or off that what the agent of an inbox writes is sent to
+// the sender. It is the operator's, and not among what a tool can do: an
+// assistant that was talked into it would write to strangers.
+func (db *DB) SetReply(ctx context.Context, ws access.WorkspaceID, ref string, to inbox.Switch) (inbox.Inbox, error) {
+	old, err := Get[inbox.Inbox](ctx, db, ws, ref)
+	if err != nil {
+		return inbox.Inbox{}, err
+	}
+	r := old.Record
+	r.Reply, r.UpdatedAt = to, db.later(r.UpdatedAt)
+	return written(r, db.Apply(ctx, ws, Update(old, r)))
 }

@@ -147,3 +147,18 @@ func unchanged(err error) error {
 	}
 	return err
 }
+
+// SwitchedOff is a webhook that is told no more, as it failed too often, the
+// last time to be told of an event; and the event that says so.
+func (db *DB) SwitchedOff(w inbox.Webhook, event inbox.ID) (inbox.Webhook, inbox.SystemEvent) {
+	w.Status, w.UpdatedAt = inbox.Inactive, db.later(w.UpdatedAt)
+	payload, _ := encode(struct { // it always can be
+		Webhook  inbox.ID `json:"webhook_id"`
+		Failures int64    `json:"consecutive_failures"`
+		Event    inbox.ID `json:"system_event_id"`
+	}{w.ID, w.ConsecutiveFailures, event})
+	return w, inbox.SystemEvent{
+		ID: inbox.NewID(db.opts.Now()), WorkspaceID: w.WorkspaceID, InboxID: w.InboxID, Slug: inbox.EventWebhookDisabled,
+		Payload: payload, CreatedAt: db.now(), UpdatedAt: db.now(),
+	}
+}

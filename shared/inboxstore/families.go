@@ -57,7 +57,8 @@ type family[T Record] struct {
 	still func(r *T)
 	// tombstone: a deleted record is kept out of sight, with its names.
 	tombstone bool
-	// retained: the record expires after the retention period.
+	// retained: the record has something of an e-mail in it, and expires after
+	// the retention period.
 	retained bool
 }
 
@@ -135,6 +136,7 @@ var agentRuns = family[inbox.AgentRun]{
 		{name: "agent", of: func(r *inbox.AgentRun) string { return string(r.AgentID) }},
 		{name: "inbox", of: func(r *inbox.AgentRun) string { return string(r.InboxID) }},
 	},
+	retained: true,
 }
 
 var workflowRuns = family[inbox.WorkflowRun]{
@@ -165,6 +167,7 @@ var deliveries = family[inbox.Delivery]{
 	indexes: []index[inbox.Delivery]{
 		{name: "status", of: func(r *inbox.Delivery) string { return string(r.Status) }},
 	},
+	retained: true,
 }
 
 var systemEvents = family[inbox.SystemEvent]{

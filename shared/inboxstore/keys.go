@@ -61,6 +61,9 @@ func (s space) claim(work string) store.Key {
 	return store.Key{Partition: s.partition("claims"), Sort: part(work)}
 }
 
+// told is the partition of the deliveries that say something of an e-mail.
+func (s space) told(email inbox.ID) string { return s.partition("told", string(email)) }
+
 // turns is where the changes of what a workspace has are counted.
 func (s space) turns() store.Key { return store.Key{Partition: s.partition("turns"), Sort: "turn"} }
 

@@ -1,6 +1,7 @@
 // Package intake takes a raw message that arrived for an inbox and keeps it:
-// the message as it came, then what the pipeline made of it. Nothing that
-// arrives is dropped, however broken or unwanted.
+// the message as it came, then what the pipeline's rules made of it, with the
+// jobs that follow from it. Nothing that arrives is dropped, however broken or
+// unwanted.
 //
 // It may import inbox, inboxstore and pipeline.
 package intake
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -74,8 +76,9 @@ type Delivery struct {
 // work names what is done once.
 func (d *Delivery) work() string { return fmt.Sprintf("delivery/%s/%s", d.Inbox.ID, d.ID) }
 
-// Receive keeps a message and returns its e-mail: approved, rejected by the
-// inbox's rules, or failed when it could not be read. The raw message is
+// Receive keeps a message and returns its e-mail: approved, which waits for the
+// inbox's agent; processed, where there is none; rejected by the inbox's rules;
+// or failed when it could not be read. The raw message is
 // stored first, and all else in one transaction after it: on an error, deliver
 // again. A message over [MaxRaw] is a limit_exceeded. For a delivery that was
 // kept before it returns the e-mail of then, or [ErrDeleted].
@@ -83,7 +86,7 @@ func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) 
 	if len(d.Raw) > MaxRaw {
 		return inbox.Email{}, errTooLarge()
 	}
-	if email, err := in.kept(ctx, d); err != nil || email.ID != "" {
+	if email, err := in.Kept(ctx, d); err != nil || email.ID != "" {
 		return email, err
 	}
 	email := in.arrived(d)
@@ -133,11 +136,10 @@ func (in *Intake) arrived(d Delivery) inbox.Email {
 
 // changes are all that is kept of a delivery, but the raw message.
 func (in *Intake) changes(d Delivery, r *pipeline.Run) []inboxstore.Change {
+	received := in.event(r.Email, *r.Workflow.StartedAt)
+	r.Events = slices.Insert(r.Events, 0, received)
 	changes := []inboxstore.Change{
 		inboxstore.Insert(r.Email),
-		inboxstore.Insert(r.Workflow),
-		inboxstore.Insert(in.event(r.Email, *r.Workflow.StartedAt)),
-		inboxstore.Insert(r.Event),
 		inboxstore.Count(r.Email.ReceivedAt, "", inbox.UsageSum{Emails: 1}),
 	}
 	if d.ID != "" {
@@ -145,6 +147,20 @@ func (in *Intake) changes(d Delivery, r *pipeline.Run) []inboxstore.Change {
 	}
 	if r.Content != nil {
 		changes = append(changes, inboxstore.Content(r.Email.ID, *r.Content))
+	}
+	now := in.opts.Now()
+	return append(changes, Follow(r, inboxstore.NewJobID(now), now)...)
+}
+
+// Follow are the changes that keep a run of the pipeline and what happened, and
+// leave what follows from it to a worker: that webhooks are told and, by the job
+// of that id, that the agent reads what was let in.
+func Follow(r *pipeline.Run, read inboxstore.JobID, now time.Time) []inboxstore.Change {
+	changes := []inboxstore.Change{inboxstore.Insert(r.Workflow), inboxstore.Happened(now, r.Events...)}
+	if r.Waits() {
+		changes = append(changes, inboxstore.Enqueue(inboxstore.Job{
+			ID: read, Kind: inboxstore.JobRead, Due: now, Email: r.Email.ID, Workflow: r.Workflow.ID, Run: inbox.NewID(now),
+		}))
 	}
 	return changes
 }
@@ -163,9 +179,9 @@ func errTooLarge() error {
 	return inbox.Errorf(inbox.CodeLimit, "", "The message is over %d MiB. It was not kept.", MaxRaw>>20)
 }
 
-// kept returns the e-mail that a delivery became before; none is the zero
-// e-mail.
-func (in *Intake) kept(ctx context.Context, d Delivery) (inbox.Email, error) {
+// Kept returns the e-mail that a delivery became before, or [ErrDeleted]; none is
+// the zero e-mail. Of the delivery it needs the ID and the inbox.
+func (in *Intake) Kept(ctx context.Context, d Delivery) (inbox.Email, error) {
 	if d.ID == "" {
 		return inbox.Email{}, nil
 	}
@@ -187,7 +203,7 @@ func (in *Intake) kept(ctx context.Context, d Delivery) (inbox.Email, error) {
 // and removes this call's raw message.
 func (in *Intake) lost(ctx context.Context, d Delivery, email inbox.Email) (inbox.Email, error) {
 	in.drop(ctx, email)
-	winner, err := in.kept(ctx, d)
+	winner, err := in.Kept(ctx, d)
 	if err == nil && winner.ID == "" { // the claim expired with it, and is still stored
 		err = ErrDeleted
 	}

@@ -59,12 +59,15 @@ func wantSteps(t testing.TB, r *Run, run inbox.RunStatus, statuses ...inbox.Step
 	t.Helper()
 	names := []inbox.StepName{"parse", "check_sender", "apply_filters", "check_attachments", "run_agent", "deliver_webhooks"}
 	w := r.Workflow
-	if w.Status != run || w.StartedAt == nil || w.FinishedAt == nil || w.EmailID != r.Email.ID || len(w.Steps) != len(names) {
+	if w.Status != run || w.StartedAt == nil || (w.FinishedAt == nil) != (run == inbox.RunRunning) || w.EmailID != r.Email.ID || len(w.Steps) != len(names) {
 		t.Fatalf("workflow run: %+v; want it %s, with %d steps", w, run, len(names))
 	}
 	for i, s := range w.Steps {
 		want := statuses[min(i, len(statuses)-1)]
-		if ran := want != inbox.StepSkipped; s.Name != names[i] || s.Status != want || (s.StartedAt != nil) != ran || (s.FinishedAt != nil) != ran || ran && *s.Result == "" {
+		if i == len(names)-1 && len(statuses) < len(names) {
+			want = inbox.StepSuccess // webhooks are told of any end
+		}
+		if ran := want != inbox.StepSkipped && want != inbox.StepPending; s.Name != names[i] || s.Status != want || (s.StartedAt != nil) != ran || (s.FinishedAt != nil) != ran || ran && *s.Result == "" {
 			t.Errorf("step %d: %+v, want %s %s", i, s, names[i], want)
 		}
 	}
@@ -93,12 +96,12 @@ func TestApproved(t *testing.T) {
 	if !strings.EqualFold(r.Email.From, "ana@sender.example") || r.Content == nil || strings.TrimSpace(*r.Content.Text) != "Good morning." {
 		t.Errorf("from %q, content %+v", r.Email.From, r.Content)
 	}
-	wantSteps(t, r, inbox.RunSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSkipped)
+	wantSteps(t, r, inbox.RunRunning, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepPending, inbox.StepPending)
 	var results []string
 	last := noon
 	for _, s := range r.Workflow.Steps {
-		results = append(results, *s.Result)
 		if s.StartedAt != nil {
+			results = append(results, *s.Result)
 			if !s.StartedAt.After(last) || !s.FinishedAt.After(*s.StartedAt) {
 				t.Errorf("%s ran from %v to %v, after %v", s.Name, s.StartedAt, s.FinishedAt, last)
 			}
@@ -106,9 +109,7 @@ func TestApproved(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff([]string{
-		"The message was read.", "Anyone may send to this inbox.", "The inbox has no filters.", "The message has no attachments.",
-		"No agent engine runs here.", "No delivery queue runs here.",
-	}, results); d != "" {
+		"The message was read.", "Anyone may send to this inbox.", "The inbox has no filters.", "The message has no attachments.",	}, results); d != "" {
 		t.Errorf("results (-want +got):\n%s", d)
 	}
 }
@@ -119,7 +120,7 @@ func TestTimes(t *testing.T) {
 	tick := func() time.Time { at = at.Add(7777 * time.Nanosecond); return at }
 	r := run(t, Options{Now: tick}, box(), message)
 	w := r.Workflow
-	times := []*time.Time{w.StartedAt, w.FinishedAt, &w.CreatedAt, &w.UpdatedAt, &r.Email.CreatedAt, &r.Email.UpdatedAt, &r.Event.CreatedAt}
+	times := []*time.Time{w.StartedAt, w.FinishedAt, &w.CreatedAt, &w.UpdatedAt, &r.Email.CreatedAt, &r.Email.UpdatedAt, &r.Events[0].CreatedAt, &r.Events[1].CreatedAt}
 	for _, s := range w.Steps {
 		times = append(times, s.StartedAt, s.FinishedAt)
 	}
@@ -128,42 +129,49 @@ func TestTimes(t *testing.T) {
 			t.Errorf("time %d is %v", i, at)
 		}
 	}
-	if first := inbox.NewID(*w.StartedAt); first >= w.ID || first >= r.Event.ID {
-		t.Errorf("an id of the beginning is %s, of the end %s and %s", first, w.ID, r.Event.ID)
+	if first := inbox.NewID(*w.StartedAt); first >= w.ID || first >= r.Events[0].ID || r.Events[0].ID >= r.Events[1].ID {
+		t.Errorf("an id of the beginning is %s, of the end %s and %s, %s", first, w.ID, r.Events[0].ID, r.Events[1].ID)
 	}
 }
 
-// What an agent's step makes of an e-mail stays, and what it fails by shows.
-func TestEngines(t *testing.T) {
-	var delivered int
-	deliver := func(context.Context, *Run) (Outcome, error) { delivered++; return Passed("2 webhooks were told."), nil }
-	agent := func(o Outcome, err error) Options {
-		return Options{Deliver: deliver, Agent: func(_ context.Context, r *Run) (Outcome, error) {
-			if err == nil && o.email == "" {
-				r.Email.Status, r.Email.ProcessedAt = inbox.EmailProcessed, &noon
-			}
-			return o, err
-		}}
-	}
-	r := run(t, agent(Passed("Answered."), nil), box(), message)
-	if r.Email.Status != inbox.EmailProcessed || *r.Email.ProcessedAt != noon || delivered != 1 {
-		t.Errorf("e-mail %+v, told %d times", r.Email, delivered)
-	}
-	wantSteps(t, r, inbox.RunSuccess, inbox.StepSuccess)
-
-	r = run(t, agent(Failed("The model did not answer."), nil), box(), message)
-	if r.Email.Status != inbox.EmailFailed || *r.Email.RejectionReason != "The model did not answer." || delivered != 1 {
-		t.Errorf("e-mail %+v, told %d times", r.Email, delivered)
-	}
-	wantSteps(t, r, inbox.RunFailed, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepFailed, inbox.StepSkipped)
-
-	r = run(t, agent(Outcome{}, errors.New("secret internals")), box(), message)
-	if r.Email.Status != inbox.EmailFailed || *r.Email.RejectionReason != "The step run_agent failed by a fault of the server." {
-		t.Errorf("e-mail %+v", r.Email)
-	}
-	for o, want := range map[*Options]bool{{}: false, {Agent: deliver}: true, {Deliver: deliver}: true} {
-		if got := New(*o).SendsOut(); got != want {
-			t.Errorf("sends out %v, want %v", got, want)
+// When the agent of an inbox has read an e-mail, its run ends by that.
+func TestFinish(t *testing.T) {
+	in := box(func(in *inbox.Inbox) { in.AgentID = new(inbox.NewID(noon)) })
+	at := noon
+	tick := func() time.Time { at = at.Add(time.Millisecond); return at }
+	p := New(Options{Now: tick})
+	run1 := inbox.NewID(noon)
+	for _, c := range []struct {
+		o      Outcome
+		status inbox.EmailStatus
+		reason string
+		steps  inbox.StepStatus
+		run    inbox.RunStatus
+	}{
+		{Passed("Answered."), inbox.EmailProcessed, "", inbox.StepSuccess, inbox.RunSuccess},
+		{Failed("The model did not answer."), inbox.EmailFailed, "The model did not answer.", inbox.StepFailed, inbox.RunFailed},
+	} {
+		let := run(t, Options{Now: tick}, in, message)
+		if !let.Waits() {
+			t.Fatal("the run does not wait for the agent")
+		}
+		began := p.Reading(let.Workflow, let.Email)
+		if began.Email.Status != inbox.EmailProcessing || began.step(inbox.StepRunAgent).Status != inbox.StepRunning || !began.Waits() {
+			t.Errorf("while it is read: %+v, %+v", began.Email, began.Workflow)
+		}
+		if let.step(inbox.StepRunAgent).Status != inbox.StepPending {
+			t.Error("the record that the run goes on from is changed")
+		}
+		r := p.Finish(began.Workflow, began.Email, c.o, run1)
+		if r.Email.Status != c.status || c.reason != "" && *r.Email.RejectionReason != c.reason || (r.Email.ProcessedAt != nil) != (c.reason == "") {
+			t.Errorf("e-mail %+v", r.Email)
+		}
+		wantSteps(t, r, c.run, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, inbox.StepSuccess, c.steps, inbox.StepSuccess)
+		if s := r.step(inbox.StepRunAgent); !s.StartedAt.Equal(*began.step(inbox.StepRunAgent).StartedAt) {
+			t.Errorf("the reading began at %v", s.StartedAt)
+		}
+		if len(r.Events) != 1 || r.Events[0].Slug != "email."+string(c.status) || !strings.Contains(string(r.Events[0].Payload), `"agent_run_id":"`+string(run1)+`"`) {
+			t.Errorf("events %+v", r.Events)
 		}
 	}
 }
@@ -190,8 +198,8 @@ func TestUnreadable(t *testing.T) {
 
 func TestRunEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := New(Options{Agent: func(context.Context, *Run) (Outcome, error) { cancel(); return Outcome{}, ctx.Err() }})
-	for range 2 { // within a step, and before the first
+	p := New(Options{Parse: func([]byte) (*mail.Message, error) { cancel(); return mail.Parse([]byte(message)) }})
+	for range 2 { // after a step, and before the first
 		if _, err := p.Run(ctx, box(), inbox.Email{}, []byte(message)); !errors.Is(err, context.Canceled) {
 			t.Errorf("error = %v, want context.Canceled", err)
 		}
@@ -203,7 +211,7 @@ func TestRunEndsWithTheContext(t *testing.T) {
 func TestAgain(t *testing.T) {
 	in := box(func(in *inbox.Inbox) { in.Status = inbox.Inactive })
 	raw := "Date: yesterday\r\n\r\nhi" // names no sender
-	first := run(t, Options{}, in, raw, func(e *inbox.Email) { e.Metadata = SenderForged.Metadata() })
+	first := run(t, Options{}, in, raw, func(e *inbox.Email) { e.Metadata = SenderUnauthenticated.Metadata() })
 	if first.Email.Status != inbox.EmailRejected {
 		t.Fatalf("e-mail %+v", first.Email)
 	}
@@ -218,7 +226,7 @@ func TestAgain(t *testing.T) {
 	if d := cmp.Diff(want, second.Email); d != "" {
 		t.Errorf("e-mail (-want +got):\n%s", d)
 	}
-	if got := string(second.Email.Metadata); got != `{"sender":"forged","warnings":["The date of the message cannot be read."]}` {
+	if got := string(second.Email.Metadata); got != `{"sender":"unauthenticated","warnings":["The date of the message cannot be read."]}` {
 		t.Errorf("metadata %s", got)
 	}
 	if second.Workflow.ID == first.Workflow.ID {

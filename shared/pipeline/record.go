@@ -26,9 +26,9 @@ type Sender string
 
 // What may be known of a sender.
 const (
-	SenderUnverified Sender = "unverified" // nobody looked, or nothing was to be seen
-	SenderVerified   Sender = "verified"   // the address is the sender's (DMARC)
-	SenderForged     Sender = "forged"     // it is not
+	SenderUnverified      Sender = "unverified"      // nobody looked, or nothing was to be seen
+	SenderVerified        Sender = "verified"        // the address is the sender's (DMARC)
+	SenderUnauthenticated Sender = "unauthenticated" // nothing shows that it is
 )
 
 // Metadata is what an e-mail says of its sender, "" being unverified, before

@@ -73,7 +73,7 @@ func TestHugeHeadersAreCutToFit(t *testing.T) {
 	if err != nil || len(b) > maxRecord {
 		t.Errorf("record of %d bytes, %v", len(b), err)
 	}
-	if len(*e.Subject) > maxSubject || !utf8.ValidString(*e.Subject) || len(e.HeaderTo) == 0 || len(e.Attachments) == 0 || e.Status != inbox.EmailApproved {
+	if len(*e.Subject) > maxSubject || !utf8.ValidString(*e.Subject) || len(e.HeaderTo) == 0 || len(e.Attachments) == 0 || e.Status != approved {
 		t.Errorf("subject of %d bytes, %d recipients, %d attachments, %s", len(*e.Subject), len(e.HeaderTo), len(e.Attachments), e.Status)
 	}
 	if !bytes.Contains(e.Metadata, []byte("too many recipients or attachments")) {
@@ -109,7 +109,7 @@ func FuzzRun(f *testing.F) {
 			t.Fatal(err)
 		}
 		switch r.Email.Status {
-		case inbox.EmailApproved, inbox.EmailRejected, inbox.EmailFailed:
+		case approved, inbox.EmailRejected, inbox.EmailFailed:
 		default:
 			t.Errorf("e-mail is %s", r.Email.Status)
 		}

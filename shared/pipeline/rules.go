@@ -16,7 +16,8 @@ type Code string
 const (
 	CodeInboxInactive       Code = "inbox_inactive"
 	CodeSenderNotAllowed    Code = "sender_not_allowed"
-	CodeSenderForged        Code = "sender_forged"
+	CodeNotAuthenticated    Code = "sender_not_authenticated"
+	CodeVirus               Code = "virus_found"
 	CodeFiltered            Code = "filtered"
 	CodeAttachmentsRefused  Code = "attachments_not_allowed"
 	CodeTooManyAttachments  Code = "too_many_attachments"
@@ -25,7 +26,8 @@ const (
 )
 
 // checkSender lets in whom the inbox allows; an empty list allows anyone. An
-// address is only worth something where nobody found it to be forged.
+// address is only worth something where nobody looked and did not find it to be
+// the sender's.
 func checkSender(r *Run) Outcome {
 	allowed := r.Inbox.AllowedRecipients
 	switch {
@@ -35,8 +37,8 @@ func checkSender(r *Run) Outcome {
 		return Passed("Anyone may send to this inbox.")
 	case !slices.ContainsFunc(allowed, func(a string) bool { return sameAddress(a, r.Email.From) }):
 		return Rejected(CodeSenderNotAllowed, "The sender is not among those who may send to this inbox.")
-	case notesOf(r.Email).Sender == SenderForged:
-		return Rejected(CodeSenderForged, "The sender's address is allowed, but the message is not from there.")
+	case notesOf(r.Email).Sender == SenderUnauthenticated:
+		return Rejected(CodeNotAuthenticated, "The sender's address is allowed, but nothing shows that the message is from there.")
 	}
 	return Passed("The sender may send to this inbox.")
 }
@@ -45,11 +47,15 @@ func checkSender(r *Run) Outcome {
 // the same: they are other letters that look alike (U+212A for k).
 func sameAddress(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
-// checkAttachments holds the attachments against the inbox's limits; one that
+// checkAttachments turns away what the scan on arrival (SES's verdict) found a
+// virus in, and holds the attachments against the inbox's limits; one that
 // is not positive is none. Inline ones count: what is inline is the sender's
 // word.
 func checkAttachments(r *Run) Outcome {
 	in, n := r.Inbox, int64(len(r.message.Attachments))
+	if v := r.Email.VirusVerdict; v != nil && *v == "FAIL" {
+		return Rejected(CodeVirus, "The scan on arrival found a virus in the message.")
+	}
 	if r.message.Incomplete {
 		return Rejected(CodeTooManyAttachments, "The message has more parts than are read, so not all of its attachments can be checked.")
 	}

@@ -26,12 +26,12 @@ func wantEnd(t testing.TB, r *Run, status inbox.EmailStatus, reason string, at i
 	}
 }
 
-const approved = inbox.EmailApproved
+const approved = inbox.EmailProcessed // there is no agent to wait for
 
 func TestCheckSender(t *testing.T) {
 	const (
 		notAllowed = "sender_not_allowed: The sender is not among those who may send to this inbox."
-		forged     = "sender_forged: The sender's address is allowed, but the message is not from there."
+		forged     = "sender_not_authenticated: The sender's address is allowed, but nothing shows that the message is from there."
 	)
 	for _, c := range []struct {
 		name, from string
@@ -41,12 +41,12 @@ func TestCheckSender(t *testing.T) {
 	}{
 		{"an empty list allows anyone", "a@b.example", []string{}, "", ""},
 		{"an empty list allows nobody's address", "", nil, "", ""},
-		{"an empty list allows a forged one", "a@b.example", nil, SenderForged, ""},
+		{"an empty list allows a forged one", "a@b.example", nil, SenderUnauthenticated, ""},
 		{"in the list", "a@b.example", []string{"x@b.example", "a@b.example"}, "", ""},
 		{"in the list, verified", "a@b.example", []string{"a@b.example"}, SenderVerified, ""},
 		{"in the list, in other case", "Ana@B.Example", []string{"aNA@b.exAMPLE"}, "", ""},
 		{"in the list, with a letter in other case", "É@b.example", []string{"é@b.example"}, "", ""},
-		{"in the list, forged", "a@b.example", []string{"a@b.example"}, SenderForged, forged},
+		{"in the list, forged", "a@b.example", []string{"a@b.example"}, SenderUnauthenticated, forged},
 		{"not in the list", "a@b.example", []string{"b@b.example"}, "", notAllowed},
 		{"not in the list, verified", "a@b.example", []string{"b@b.example"}, SenderVerified, notAllowed},
 		{"of the same domain", "a@b.example", []string{"@b.example", "b.example", "*@b.example"}, "", notAllowed},
@@ -75,6 +75,17 @@ func TestInactiveInboxRejects(t *testing.T) {
 		wantEnd(t, r, inbox.EmailRejected, "inbox_inactive: The inbox is not active.", inbox.StepCheckSender)
 		if *r.Email.Subject != "Olá" || r.Content == nil {
 			t.Error("the record of a rejected e-mail is not whole")
+		}
+	}
+}
+
+func TestVirusIsTurnedAway(t *testing.T) {
+	for verdict, reason := range map[string]string{"FAIL": "virus_found: The scan on arrival found a virus in the message.", "PASS": "", "GRAY": "", "PROCESSING_FAILED": ""} {
+		r := run(t, Options{}, box(), message, func(e *inbox.Email) { e.VirusVerdict = &verdict })
+		if reason == "" {
+			wantEnd(t, r, approved, "", "")
+		} else {
+			wantEnd(t, r, inbox.EmailRejected, reason, inbox.StepCheckAttachments)
 		}
 	}
 }

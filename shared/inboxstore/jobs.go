@@ -1,0 +1,201 @@
+package inboxstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+)
+
+// JobID names a job. That of work which a person said yes to is the id of the
+// confirmation (design §7.7).
+type JobID string
+
+// NewJobID returns an id for a job that nobody was asked about.
+func NewJobID(now time.Time) JobID { return JobID(inbox.NewID(now)) }
+
+// JobKind is what a job does.
+type JobKind string
+
+// The kinds of jobs.
+const (
+	JobRead    JobKind = "read"    // an agent reads an e-mail
+	JobTell    JobKind = "tell"    // find out which webhooks are told of events
+	JobDeliver JobKind = "deliver" // tell one webhook of one event
+	JobReply   JobKind = "reply"   // send what an agent answered
+)
+
+// Job is work that outlives the call that it comes from. It is written in the
+// transaction of the records that need it, and goes in the one of its results:
+// so it is neither lost nor done twice, whoever crashes when. A message that
+// says that it is there only saves the wait for the next round.
+type Job struct {
+	ID        JobID              `json:"id"`
+	Workspace access.WorkspaceID `json:"workspace_id"`
+	Kind      JobKind            `json:"kind"`
+	// Due is when it may be begun; while somebody is at it, when another one may.
+	Due time.Time `json:"due"`
+	// Begun is how often it was taken: more than once where a worker did not get
+	// to its end.
+	Begun int64 `json:"begun"`
+
+	Email    inbox.ID   `json:"email_id,omitzero"`        // read, reply
+	Workflow inbox.ID   `json:"workflow_run_id,omitzero"` // read
+	Run      inbox.ID   `json:"agent_run_id,omitzero"`    // read: of the run that it makes; reply: of the run that wrote
+	Events   []inbox.ID `json:"events,omitempty"`         // tell: of which; deliver: of which one
+	After    inbox.ID   `json:"after,omitzero"`           // tell: webhooks up to this one are being told
+	Webhook  inbox.ID   `json:"webhook_id,omitzero"`      // deliver
+	Attempt  int64      `json:"attempt,omitzero"`         // deliver: which one is next, from 1
+	Sending  bool       `json:"sending,omitzero"`         // reply: it may be out
+}
+
+// shards is how many partitions the list of what is due is spread over, as a
+// partition takes so many writes a second only.
+const shards = 8
+
+// dueTime is how times are written so that their texts are in order.
+const dueTime = "2006-01-02T15:04:05.000Z"
+
+func (id JobID) key() store.Key { return store.Key{Partition: "job#" + part(string(id)), Sort: "job"} }
+
+func (j Job) due() store.Key {
+	h := fnv.New32a()
+	h.Write([]byte(j.ID))
+	return store.Key{Partition: dueShard(int(h.Sum32() % shards)), Sort: j.Due.UTC().Format(dueTime) + "#" + string(j.ID)}
+}
+
+func dueShard(n int) string { return "due#" + strconv.Itoa(n) }
+
+// Enqueue leaves a job. One of an id that is there already is [ErrClaimed].
+func Enqueue(j Job) Change {
+	return func(t *transaction) error {
+		j.Workspace = access.WorkspaceID(t.space)
+		return t.putJob(j, 1, store.Absent(), ErrClaimed)
+	}
+}
+
+// Happened keeps system events, and leaves the job that tells webhooks of them.
+func Happened(now time.Time, events ...inbox.SystemEvent) Change {
+	return func(t *transaction) error {
+		tell := Job{ID: NewJobID(now), Kind: JobTell, Due: now}
+		for _, e := range events {
+			if err := Insert(e)(t); err != nil {
+				return err
+			}
+			tell.Events = append(tell.Events, e.ID)
+		}
+		return Enqueue(tell)(t)
+	}
+}
+
+// putJob writes a state of a job, and where it is found when it is due.
+func (t *transaction) putJob(j Job, version int64, c store.Condition, refusal error) error {
+	j.Due = j.Due.UTC().Truncate(time.Millisecond) // as the clock is read, and keys have it
+	value, err := encode(j)
+	t.add(store.Put(store.Item{Key: j.ID.key(), Value: value, Version: version}, c), refusal)
+	t.add(store.Put(store.Item{Key: j.due(), Value: []byte(j.ID)}), nil)
+	t.jobs = append(t.jobs, j)
+	return err
+}
+
+// TakenJob is a job that this worker is at.
+type TakenJob struct {
+	Job
+	version int64
+}
+
+// ErrNotDue is what [DB.TakeJob] returns for a job that there is nothing to do
+// for now: somebody is at it, or its time has not come.
+var ErrNotDue = errors.New("inboxstore: the job is not due")
+
+// TakeJob takes a job that is due, by a conditional write, so that no other
+// worker is at it until the lease is over. One that is done is not_found.
+func (db *DB) TakeJob(ctx context.Context, id JobID, lease func(Job) time.Duration) (TakenJob, error) {
+	item, err := db.get(ctx, id.key())
+	if err != nil {
+		return TakenJob{}, failure(err, "job", "")
+	}
+	taken := TakenJob{version: item.Version}
+	if err := json.Unmarshal(item.Value, &taken.Job); err != nil {
+		return taken, fmt.Errorf("inboxstore: job %s: %w", id, err)
+	}
+	now := db.now()
+	if taken.Due.After(now) {
+		return taken, ErrNotDue
+	}
+	next := taken.Job
+	next.Begun++
+	next.Due = now.Add(lease(next))
+	err = db.Apply(ctx, taken.Workspace, taken.become(next, ErrNotDue, false))
+	return TakenJob{Job: next, version: taken.version + 1}, err
+}
+
+// MarkSending notes of a taken job that what it sends may be out from now on,
+// with the changes.
+func (db *DB) MarkSending(ctx context.Context, t TakenJob, changes ...Change) (TakenJob, error) {
+	next := t.Job
+	next.Sending = true
+	err := db.Apply(ctx, t.Workspace, append(changes, t.become(next, ErrJobLost, false))...)
+	return TakenJob{Job: next, version: t.version + 1}, err
+}
+
+// ErrJobLost is what [DB.Apply] returns for a job that another worker took, as
+// this one's lease was over. Nothing was written.
+var ErrJobLost = errors.New("inboxstore: another worker took the job")
+
+// Done takes a job away, with its results in one transaction: or it is
+// [ErrJobLost].
+func Done(taken TakenJob) Change {
+	return func(t *transaction) error {
+		t.add(store.Delete(taken.ID.key(), store.VersionIs(taken.version)), ErrJobLost)
+		t.add(store.Delete(taken.due()), nil)
+		return nil
+	}
+}
+
+// Again leaves a taken job for later, in the state that next is, as one that was
+// never begun.
+func Again(taken TakenJob, next Job) Change {
+	next.ID, next.Workspace, next.Kind, next.Begun = taken.ID, taken.Workspace, taken.Kind, 0
+	return taken.become(next, ErrJobLost, true)
+}
+
+// become replaces the state of a job. Whoever waits for jobs is told of it if
+// wake is set.
+func (taken TakenJob) become(next Job, refusal error, wake bool) Change {
+	return func(t *transaction) error {
+		if taken.due() != next.due() {
+			t.add(store.Delete(taken.due()), nil)
+		}
+		err := t.putJob(next, taken.version+1, store.VersionIs(taken.version), refusal)
+		if !wake {
+			t.jobs = t.jobs[:len(t.jobs)-1]
+		}
+		return err
+	}
+}
+
+// DueJobs returns the ids of jobs whose time has come, of all workspaces, about
+// n at most. It is for workers' rounds.
+func (db *DB) DueJobs(ctx context.Context, n int) ([]JobID, error) {
+	var ids []JobID
+	end := db.now().Add(time.Millisecond).Format(dueTime)
+	for shard := range shards {
+		page, err := db.opts.Table.Query(ctx, store.Query{Partition: dueShard(shard), To: end, Limit: max(1, n/shards)})
+		if err != nil {
+			return ids, unavailable(err)
+		}
+		for _, item := range page.Items {
+			ids = append(ids, JobID(item.Value))
+		}
+	}
+	return ids, nil
+}
