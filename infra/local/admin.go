@@ -27,7 +27,7 @@ func Admin(ctx context.Context, c Config, command *admin.Command, log *slog.Logg
 		return nil, err
 	}
 	answer, err = command.Run(ctx, d.books())
-	return answer, errors.Join(err, d.db.Close())
+	return answer, errors.Join(err, d.close())
 }
 
 func (d *data) books() *admin.Books {

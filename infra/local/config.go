@@ -30,6 +30,10 @@ type Config struct {
 	ConfirmAlso          []string // CONFIRM_ALSO, writing tools that ask too (R11)
 	WebhookAllowLoopback bool     // WEBHOOK_ALLOW_LOOPBACK=1 lets webhooks reach this machine
 
+	// Models are the variables of what agents run on, as package providers has
+	// them. nil: none is set, and only the demo's rules answer.
+	Models func(name string) string
+
 	// OAuth are the variables OAUTH_…, as package oauth has them, and
 	// OAUTH_INTROSPECTION_SECRET. nil: no issuer is configured.
 	OAuth func(name string) string
@@ -62,6 +66,7 @@ func ConfigFrom(getenv func(string) string) (Config, error) {
 			return c, fmt.Errorf("%s is %q: it takes 1 or 0", name, v)
 		}
 	}
+	c.Models = getenv
 	if getenv("OAUTH_ISSUERS") != "" {
 		c.OAuth = getenv
 	}

@@ -9,16 +9,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
 	"github.com/universokobana/kobana-inbox-mcp/infra/demo"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/actions"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
+	"github.com/universokobana/kobana-inbox-mcp/shared/model"
+	"github.com/universokobana/kobana-inbox-mcp/shared/model/providers"
+	"github.com/universokobana/kobana-inbox-mcp/shared/reply"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/bolt"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
 	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
+	"github.com/universokobana/kobana-inbox-mcp/shared/worker"
 )
 
 // data is everything kept in DATA_DIR, opened: this process owns it.
@@ -30,6 +36,10 @@ type data struct {
 	inboxes   *inboxstore.DB
 	service   *actions.Service
 	intake    *intake.Intake
+	models    model.Model
+	outbox    *reply.Outbox
+	worker    *worker.Worker
+	wake      chan struct{} // a job was left
 	links     *links
 }
 
@@ -55,13 +65,40 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 		return nil, err
 	}
 	d := &data{
-		db: db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback}),
+		wake: make(chan struct{}, 1),
+		db:   db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback}),
 		links: &links{base: url, key: keys.link, blobs: blobs, now: time.Now},
 	}
-	if err := d.open(ctx, log); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err := errors.Join(d.openAgents(c), d.open(ctx, log)); err != nil {
+		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
+}
+
+// openAgents opens what agents run on, and where their answers go.
+func (d *data) openAgents(c Config) (err error) {
+	getenv := c.Models
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	o := providers.Options{}
+	if id := getenv("AWS_ACCESS_KEY_ID"); id != "" {
+		o.Credentials = credentials.NewStaticCredentialsProvider(id, getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))
+	}
+	if d.models, err = providers.FromEnv(getenv, o); err != nil {
+		return err
+	}
+	d.outbox, err = reply.OpenOutbox(c.path("outbox"))
+	return err
+}
+
+// close gives the data directory free.
+func (d *data) close() error {
+	err := d.db.Close()
+	if d.outbox != nil {
+		err = errors.Join(err, d.outbox.Close())
+	}
+	return err
 }
 
 // open opens the table that holds the data. The first time it fills a new one
@@ -93,9 +130,16 @@ func (d *data) use(name string, log *slog.Logger) {
 	d.inboxes = inboxstore.New(inboxstore.Options{
 		Table: table, Blobs: d.links.blobs, Links: d.links.Link, CheckURL: d.sender.CheckURL, Log: log,
 		Keys: func(context.Context) ([][]byte, error) { return [][]byte{d.keys.data}, nil },
+		Wake: func(context.Context, ...inboxstore.Job) {
+			select {
+			case d.wake <- struct{}{}:
+			default: // it is to look already
+			}
+		},
 	})
 	d.service = actions.New(actions.Options{DB: d.inboxes, Blobs: d.links.blobs, Sender: d.sender, Log: log})
 	d.intake = intake.New(intake.Options{DB: d.inboxes, Log: log})
+	d.worker = worker.New(worker.Options{DB: d.inboxes, Models: d.models, Sender: d.sender, Replies: d.outbox, Log: log})
 }
 
 // findInbox finds the inbox that ref names, in whatever workspace: by its

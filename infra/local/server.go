@@ -109,6 +109,12 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	for i, l := range []net.Listener{s.listener, s.commands} {
 		go func() { failed <- servers[i].Serve(l) }()
 	}
+	working, stop := context.WithCancel(ctx)
+	worked := make(chan struct{})
+	go func() {
+		defer close(worked)
+		s.data.worker.Run(working, s.data.wake)
+	}()
 	tidy := time.NewTicker(tidyEvery)
 	defer tidy.Stop()
 	for {
@@ -128,6 +134,8 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}
+	stop()
+	<-worked
 	return errors.Join(err, s.Close())
 }
 
@@ -148,7 +156,7 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 
 // Close stops listening and closes the store.
 func (s *Server) Close() error {
-	err := s.data.db.Close()
+	err := s.data.close()
 	for _, l := range []net.Listener{s.listener, s.commands} {
 		if l == nil {
 			continue
