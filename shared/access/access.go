@@ -136,8 +136,11 @@ func WithCaller(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, callerKey, c)
 }
 
-// CallerFrom returns the admitted caller of a request.
-func CallerFrom(ctx context.Context) (*Caller, bool) {
-	c, ok := ctx.Value(callerKey).(*Caller)
-	return c, ok
+// CallerFrom returns the admitted caller of a request. That there is none is a
+// fault of the server's wiring, not of the request.
+func CallerFrom(ctx context.Context) (*Caller, error) {
+	if c, ok := ctx.Value(callerKey).(*Caller); ok {
+		return c, nil
+	}
+	return nil, errors.New("access: the request was not admitted")
 }

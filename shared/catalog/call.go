@@ -26,9 +26,9 @@ type callParams struct {
 // call answers tools/call. Whether the tool may be run is decided here:
 // permission first, then scope (design §6); the rest happens in the run.
 func (c *Catalog) call(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
-	caller, ok := access.CallerFrom(ctx)
-	if !ok {
-		return nil, errNoCaller
+	caller, err := access.CallerFrom(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var p callParams
 	if err := mcp.Decode(r, &p); err != nil {

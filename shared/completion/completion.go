@@ -8,7 +8,6 @@ package completion
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"

@@ -10,7 +10,6 @@ package prompts
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,12 +80,10 @@ func (x *Prompts) Methods() map[string]mcp.Method {
 	return map[string]mcp.Method{"prompts/list": x.list, "prompts/get": x.get}
 }
 
-var errNoCaller = errors.New("prompts: the request has no caller")
-
 func (x *Prompts) list(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
-	caller, ok := access.CallerFrom(ctx)
-	if !ok {
-		return nil, errNoCaller
+	caller, err := access.CallerFrom(ctx)
+	if err != nil {
+		return nil, err
 	}
 	items := x.untitled
 	if r.Version.Titles() {
@@ -105,9 +102,9 @@ func (x *Prompts) list(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 // get answers prompts/get. A prompt that is not offered to the caller is
 // answered as one that does not exist.
 func (x *Prompts) get(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
-	caller, ok := access.CallerFrom(ctx)
-	if !ok {
-		return nil, errNoCaller
+	caller, err := access.CallerFrom(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var params struct {
 		Name      *string            `json:"name"`

@@ -86,9 +86,9 @@ func (x *Resources) Methods() map[string]mcp.Method {
 // list answers with the items whose tool the caller may run (R3).
 func (x *Resources) list(member string, items []item) mcp.Method {
 	return func(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
-		caller, ok := access.CallerFrom(ctx)
-		if !ok {
-			return nil, errNoCaller
+		caller, err := access.CallerFrom(ctx)
+		if err != nil {
+			return nil, err
 		}
 		visible := make([]jsontext.Value, 0, len(items))
 		for _, i := range items {
@@ -109,9 +109,9 @@ func (x *Resources) list(member string, items []item) mcp.Method {
 // there and a tool that the caller may not run have one answer (R5, checklist
 // 7.10).
 func (x *Resources) read(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
-	caller, ok := access.CallerFrom(ctx)
-	if !ok {
-		return nil, errNoCaller
+	caller, err := access.CallerFrom(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var params struct {
 		URI *string `json:"uri"`
@@ -139,8 +139,6 @@ func (x *Resources) read(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 		return contents(uri, record), nil
 	}, nil
 }
-
-var errNoCaller = errors.New("resources: the request has no caller")
 
 // contents is the result of a read: one text, which no cache may serve again.
 func contents(uri string, record jsontext.Value) *mcp.Result {
