@@ -19,7 +19,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
 	"github.com/universokobana/kobana-inbox-mcp/shared/model"
 	"github.com/universokobana/kobana-inbox-mcp/shared/model/providers"
-	"github.com/universokobana/kobana-inbox-mcp/shared/reply"
+	answers "github.com/universokobana/kobana-inbox-mcp/shared/reply"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/bolt"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
@@ -37,7 +37,7 @@ type data struct {
 	service   *actions.Service
 	intake    *intake.Intake
 	models    model.Model
-	outbox    *reply.Outbox
+	outbox    *answers.Outbox
 	worker    *worker.Worker
 	wake      chan struct{} // a job was left
 	links     *links
@@ -88,7 +88,7 @@ func (d *data) openAgents(c Config) (err error) {
 	if d.models, err = providers.FromEnv(getenv, o); err != nil {
 		return err
 	}
-	d.outbox, err = reply.OpenOutbox(c.path("outbox"))
+	d.outbox, err = answers.OpenOutbox(c.path("outbox"))
 	return err
 }
 
