@@ -1,7 +1,8 @@
 // Package cloud makes what a function serves with on AWS of its environment
 // variables: the tables, the tokens' issuers, secrets, the functions that the
 // router calls. What only some functions have is in packages below: rawmail
-// for those that reach raw messages, writing for the one that writes.
+// for those that reach raw messages, records for those that write, and one for
+// what each of these does: writing, arriving, working.
 //
 // Nothing is fetched at start that a method may not need. The SDK's clients are
 // made once and call nobody by that; the SDK's chain of default configuration,
@@ -16,12 +17,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"os"
 	"strings"
 	"sync"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -30,7 +28,6 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/catalog"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
-	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/oauth"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
@@ -55,19 +52,6 @@ func New(getenv func(string) string, log *slog.Logger) *Function {
 	})
 	f.secrets = sync.OnceValue(func() *secretsmanager.Client { return newSecretsClient(f) })
 	return f
-}
-
-// Run runs the named function, with the handler that serve makes, for as long
-// as its instance lives. When serve fails, it logs why and ends: Lambda then
-// answers no call, and a deployment of it is rolled back.
-func Run(name string, serve func(*Function) (http.Handler, error)) {
-	t := telemetry.New(telemetry.Options{Function: name, Version: server.Version, Namespace: os.Getenv("METRICS_NAMESPACE")})
-	h, err := serve(New(os.Getenv, t.Log()))
-	if err != nil {
-		t.Log().Error("the function cannot start", "cause", err)
-		os.Exit(1)
-	}
-	lambda.Start(t.Wrap(lambdahttp.New(h, t.Log())))
 }
 
 // Region is where the function and what it calls are; Lambda sets it.

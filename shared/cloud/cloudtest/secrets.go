@@ -1,4 +1,4 @@
-// Package cloudtest stands in for Secrets Manager in tests.
+// Package cloudtest stands in for Secrets Manager and SQS in tests.
 package cloudtest
 
 import (

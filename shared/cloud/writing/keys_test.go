@@ -1,69 +1,31 @@
 package writing
 
 import (
-	"context"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/cloudtest"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/records"
 )
-
-var (
-	one = strings.Repeat("1", minText)
-	two = strings.Repeat("2", minText)
-)
-
-func function(t *testing.T, secrets *cloudtest.Secrets) *cloud.Function {
-	t.Helper()
-	t.Setenv("AWS_ACCESS_KEY_ID", "test")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
-	env := map[string]string{"AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_SECRETS_MANAGER": secrets.URL, "STATE_KEYS": "b a"}
-	return cloud.New(func(name string) string { return env[name] }, slog.New(slog.DiscardHandler))
-}
-
-// TestKeys_are_kept: what was sealed must open after an update of the product,
-// so the same text makes the same key, each purpose its own.
-func TestKeys_are_kept(t *testing.T) {
-	for purpose, want := range map[string]string{
-		"confidential":  "61dd25bbe3cda932d66bf2adaa9cd5d9324dd02536bb0fe2223a9de4d282bb28",
-		"confirmations": "a76fd40e4cacfb4f0be04f11d92722459e51151b2ff90051eada4a5db1d91dfe",
-	} {
-		keys, err := keysOf(" "+one+"\n"+two+" ", purpose)
-		if err != nil || len(keys) != 2 || len(keys[0]) != keyBytes {
-			t.Fatal(keys, err)
-		}
-		if got := hex.EncodeToString(keys[0]); got != want {
-			t.Errorf("%s: %s", purpose, got)
-		}
-	}
-}
-
-func TestKeys_refused(t *testing.T) {
-	for _, secret := range []string{"", " ", one[1:], one + " short"} {
-		if keys, err := keysOf(secret, "x"); !errors.Is(err, errText) {
-			t.Errorf("%q: %v %v", secret, keys, err)
-		}
-	}
-}
 
 // TestStateKeys: the first secret named seals; its id tells nothing of it.
 func TestStateKeys(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	one, two := strings.Repeat("1", 32), strings.Repeat("2", 32)
 	secrets := cloudtest.NewSecrets(map[string]string{"a": one, "b": two})
 	defer secrets.Close()
-	f := function(t, secrets)
+	env := map[string]string{"AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_SECRETS_MANAGER": secrets.URL, "STATE_KEYS": "b a"}
+	f := cloud.New(func(name string) string { return env[name] }, slog.New(slog.DiscardHandler))
 	keys, err := stateKeys(t.Context(), f)
 	if err != nil || len(keys) != 2 {
 		t.Fatal(keys, err)
 	}
-	first, err := keysOf(two, "confirmations")
-	if err != nil || keys[0].Secret != [keyBytes]byte(first[0]) || keys[0].ID == keys[1].ID || len(keys[0].ID) != 16 {
+	first, err := records.Keys(t.Context(), f, "confirmations", "b")
+	if err != nil || keys[0].Secret != [32]byte(first[0]) || keys[0].ID == keys[1].ID || len(keys[0].ID) != 16 {
 		t.Error(keys, err)
 	}
 	if strings.Contains(hex.EncodeToString(keys[0].Secret[:]), keys[0].ID) {
@@ -73,40 +35,4 @@ func TestStateKeys(t *testing.T) {
 	if keys, err := stateKeys(t.Context(), f); err == nil || keys != nil {
 		t.Error("one secret is gone:", keys, err)
 	}
-}
-
-// TestKeyCache: keys are asked for once in five minutes, by the wall clock, and
-// again at once where asking failed.
-func TestKeyCache(t *testing.T) {
-	secrets := cloudtest.NewSecrets(map[string]string{"d": one})
-	defer secrets.Close()
-	f := function(t, secrets)
-	now := time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
-	c := &keyCache{now: func() time.Time { return now }, fetch: func(ctx context.Context) ([][]byte, error) {
-		return fetchKeys(ctx, f, "confidential", "d")
-	}}
-	get := func(want string, asked int) {
-		t.Helper()
-		keys, err := c.get(t.Context())
-		made, _ := keysOf(want, "confidential")
-		if fmt.Sprint(keys) != fmt.Sprint(made) || (err == nil) != (want != "") {
-			t.Errorf("%v %v, want %v", keys, err, made)
-		}
-		if got := secrets.Asked(); !maps.Equal(got, map[string]int{"d": asked}) {
-			t.Error(got)
-		}
-	}
-	get(one, 1)
-	secrets.Set("d", two+" "+one)
-	now = now.Add(keyMaxAge - time.Second)
-	get(one, 1)
-	now = now.Add(time.Second)
-	get(two+" "+one, 2)
-	secrets.Set("d", "")
-	now = now.Add(keyMaxAge)
-	get("", 3)
-	secrets.Set("d", one)
-	get(one, 4)
-	now = now.Add(-time.Hour) // the clock was set back
-	get(one, 5)
 }

@@ -1,5 +1,5 @@
-// Package writing makes what the one function has that writes: the service
-// whole, the confirmations and the keys.
+// Package writing makes what the one function has that writes for people: the
+// service whole, and the confirmations.
 //
 // It may import everything in shared.
 package writing
@@ -8,39 +8,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/actions"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
-	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/rawmail"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/records"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
-	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 // Options returns the options of the function that runs tools. Its error tells
 // what is wrong with the environment.
 func Options(f *cloud.Function) (server.Options, error) {
-	o, table, err0 := f.Common()
-	raw, err1 := rawmail.Open(f)
+	o, _, err0 := f.Common()
+	r, sender, err1 := records.OpenSealed(f)
 	confirmer, err2 := confirmer(f)
-	retention, err3 := parseDays(f.Getenv("MAIL_RETENTION_DAYS"))
-	dataKeys, err4 := f.Require("DATA_KEYS")
-	if err := errors.Join(err0, err1, err2, err3, err4); err != nil {
+	if err := errors.Join(err0, err1, err2); err != nil {
 		return server.Options{}, err
 	}
-	sender := webhooks.New(webhooks.Options{})
-	keys := &keyCache{now: time.Now, fetch: func(ctx context.Context) ([][]byte, error) {
-		return fetchKeys(ctx, f, "confidential", dataKeys)
-	}}
-	db := inboxstore.New(inboxstore.Options{
-		Table: table, Blobs: raw, Links: raw.Link, Retention: retention, Keys: keys.get,
-		CheckURL: sender.CheckURL, Domain: f.Getenv("INBOX_DOMAIN"), Log: f.Log,
-	})
-	o.Service = actions.New(actions.Options{DB: db, Blobs: raw, Sender: sender, Log: f.Log})
-	o.Confirmer, o.CheckURL = confirmer, sender.CheckURL
+	r.Links, r.Domain = r.Raw.Link, f.Getenv("INBOX_DOMAIN")
+	o.Service = actions.New(actions.Options{DB: inboxstore.New(r.Options), Blobs: r.Raw, Sender: sender, Log: f.Log})
+	o.Confirmer, o.AuditKey, o.CheckURL = confirmer, r.AuditKey, sender.CheckURL
 	return o, nil
 }
 
@@ -69,16 +58,4 @@ func parseTTL(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("CONFIRM_TTL: %q is no duration over 0 and up to 5m, such as 90s", s)
 	}
 	return d, nil
-}
-
-// parseDays reads how long mail is kept; "" and 0 are for ever.
-func parseDays(s string) (time.Duration, error) {
-	if s == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(s, 10, 16)
-	if err != nil {
-		return 0, fmt.Errorf("MAIL_RETENTION_DAYS: %q is no number of days, from 0 to 65535", s)
-	}
-	return time.Duration(n) * 24 * time.Hour, nil
 }

@@ -1,0 +1,46 @@
+package cloud
+
+import (
+	"context"
+	"net/http"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
+	"github.com/universokobana/kobana-inbox-mcp/shared/server"
+	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
+)
+
+// Run runs the named function, with the handler that serve makes, for as long
+// as its instance lives. When serve fails, it logs why and ends: Lambda then
+// answers no call, and a deployment of it is rolled back.
+func Run(name string, serve func(*Function) (http.Handler, error)) {
+	run(name, func(f *Function) (telemetry.Handler, error) {
+		h, err := serve(f)
+		return lambdahttp.New(h, f.Log), err
+	})
+}
+
+// EventFunc answers an event that is no request. Its error is kept with the
+// event where that could not be dealt with: it has nothing that a stranger
+// wrote.
+type EventFunc func(ctx context.Context, event []byte) (answer []byte, err error)
+
+// Invoke implements [telemetry.Handler].
+func (f EventFunc) Invoke(ctx context.Context, event []byte) ([]byte, error) { return f(ctx, event) }
+
+// RunEvents is [Run] for a function that answers no requests.
+func RunEvents(name string, open func(*Function) (EventFunc, error)) {
+	run(name, func(f *Function) (telemetry.Handler, error) { return open(f) })
+}
+
+func run(name string, open func(*Function) (telemetry.Handler, error)) {
+	t := telemetry.New(telemetry.Options{Function: name, Version: server.Version, Namespace: os.Getenv("METRICS_NAMESPACE")})
+	h, err := open(New(os.Getenv, t.Log()))
+	if err != nil {
+		t.Log().Error("the function cannot start", "cause", err)
+		os.Exit(1)
+	}
+	lambda.Start(t.Wrap(h))
+}
