@@ -29,6 +29,12 @@ func TestAlarms(t *testing.T) {
 			"AWS/DynamoDB WriteThrottleEvents ${ConfirmationsTable}"},
 		"ConfirmationUnavailableAlarm": {
 			namespace + " " + string(telemetry.ConfirmationUnavailable) + " tools"},
+		"MailFailuresAlarm": {
+			"AWS/SQS ApproximateNumberOfMessagesVisible ${MailFailures.QueueName}"},
+		"JobFailuresAlarm": {
+			"AWS/SQS ApproximateNumberOfMessagesVisible ${JobFailures.QueueName}"},
+		"JobsWaitAlarm": {
+			"AWS/SQS ApproximateAgeOfOldestMessage ${Jobs.QueueName}"},
 	}
 	for _, f := range functions {
 		name := "${AWS::StackName}-" + strings.ToLower(f)

@@ -60,6 +60,9 @@ func alias(function string) string {
 func TestPermissions(t *testing.T) {
 	got := []string{}
 	for id, p := range find(load(t), "AWS::Lambda::Permission") {
+		if id == "WorkerRoundsPermission" {
+			continue // mail_test.go
+		}
 		got = append(got, at(p, "FunctionName").(string))
 		want := "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*"
 		if at(p, "Principal") != "apigateway.amazonaws.com" || at(p, "SourceArn") != want {
@@ -68,7 +71,7 @@ func TestPermissions(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{}
-	for _, f := range slices.Sorted(slices.Values(functions)) {
+	for _, f := range slices.Sorted(slices.Values(web)) {
 		want = append(want, "${"+f+"Function.Alias}")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/arriving"
 )
 
 func TestTables(t *testing.T) {
@@ -70,12 +72,13 @@ func TestRawMail(t *testing.T) {
 		t.Error(bucket)
 	}
 	unfinished := object{"Id": "unfinished", "Status": "Enabled", "AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}}
-	rules := []any{unfinished, object{"Id": "retention", "Status": "Enabled", "ExpirationInDays": "90"}}
+	incoming := object{"Id": "incoming", "Status": "Enabled", "Prefix": arriving.Prefix, "ExpirationInDays": 15}
+	rules := []any{unfinished, incoming, object{"Id": "retention", "Status": "Enabled", "ExpirationInDays": "90"}}
 	if diff := cmp.Diff(rules, at(bucket, "LifecycleConfiguration", "Rules")); diff != "" {
 		t.Error(diff)
 	}
 	forever := load(t, "MailRetentionDays=0")["RawBucket"].Properties
-	if diff := cmp.Diff([]any{unfinished}, at(forever, "LifecycleConfiguration", "Rules")); diff != "" {
+	if diff := cmp.Diff([]any{unfinished, incoming}, at(forever, "LifecycleConfiguration", "Rules")); diff != "" {
 		t.Error(diff)
 	}
 	policy := load(t)["RawBucketPolicy"].Properties
@@ -118,7 +121,7 @@ func TestLogsEnd(t *testing.T) {
 func TestTags(t *testing.T) {
 	for id, r := range load(t, "Environment=staging", "Edge=true") {
 		switch r.Type {
-		case "AWS::Lambda::Function", "AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::ApiGatewayV2::Api",
+		case "AWS::Lambda::Function", "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::ApiGatewayV2::Api",
 			"AWS::CloudFront::Distribution":
 		default:
 			continue

@@ -39,9 +39,9 @@ func TestFunctions(t *testing.T) {
 		}
 		for _, f := range functions {
 			p := resources[f+"Function"].Properties
-			memory := "512"
-			if f == "Router" {
-				memory = "256"
+			memory, ok := map[string]string{"Router": "256", "Ingest": "1024", "Worker": "1024"}[f]
+			if !ok {
+				memory = "512"
 			}
 			for name, want := range (object{
 				"Runtime": "provided.al2023", "Handler": "bootstrap", "Architectures": []any{architecture}, "MemorySize": memory,
@@ -79,9 +79,14 @@ func TestEnvironment(t *testing.T) {
 		"OAUTH_INTROSPECTION_URL", "OAUTH_ISSUERS", "PUBLIC_URL", "RATE_LIMIT", "READ_ONLY", "SETTINGS",
 	}
 	own := map[string][]string{
-		"Tools":     {"CONFIRMATIONS_TABLE", "CONFIRM_TTL", "DATA_KEYS", "INBOX_DOMAIN", "MAIL_RETENTION_DAYS", "RAW_BUCKET", "STATE_KEYS"},
+		"Tools": {
+			"CONFIRMATIONS_TABLE", "CONFIRM_TTL", "DATA_KEYS", "INBOX_DOMAIN", "MAIL_RETENTION_DAYS", "QUEUE_URL", "RAW_BUCKET", "STATE_KEYS", "WEBHOOK_ALLOW_HOSTS"},
 		"Resources": {"RAW_BUCKET"},
 		"Router":    {"COMPLETION_FUNCTION", "PROMPTS_FUNCTION", "RESOURCES_FUNCTION", "TOOLS_FUNCTION"},
+		"Ingest":    {"MAIL_RETENTION_DAYS", "QUEUE_URL", "RAW_BUCKET"},
+		"Worker": {
+			"BEDROCK_PROFILES", "BEDROCK_REGION", "DATA_KEYS", "MAIL_RETENTION_DAYS", "OPENAI_API_KEY_SECRET", "OPENAI_BASE_URL", "OPENAI_MODEL",
+			"QUEUE_URL", "RAW_BUCKET", "REPLIES", "WEBHOOK_ALLOW_HOSTS"},
 	}
 	resources := load(t)
 	for _, f := range functions {
@@ -92,7 +97,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"READ_ONLY": "0", "RATE_LIMIT": "20/60", "CONFIRM_TTL": "5m", "ALLOWED_ORIGINS": "", "CONFIRM_ALSO": "", "MAIL_RETENTION_DAYS": "365",
-		"DATA_TABLE": "${DataTable}", "CONFIRMATIONS_TABLE": "${ConfirmationsTable}", "RAW_BUCKET": "${RawBucket}",
+		"QUEUE_URL": "${Jobs}", "DATA_TABLE": "${DataTable}", "CONFIRMATIONS_TABLE": "${ConfirmationsTable}", "RAW_BUCKET": "${RawBucket}",
 		"STATE_KEYS": "${StateKeyA} ${StateKeyB}", "DATA_KEYS": "${DataKeys}",
 	} {
 		if got := variables(resources, "Tools")[name]; got != want {
@@ -205,7 +210,7 @@ func versions(t *testing.T) object {
 
 // The router runs while a family answers it, so both are counted.
 func TestReservedConcurrency(t *testing.T) {
-	for _, f := range functions {
+	for _, f := range web {
 		name, other := "FamilyConcurrency", "RouterConcurrency"
 		if f == "Router" {
 			name, other = other, name
@@ -214,6 +219,11 @@ func TestReservedConcurrency(t *testing.T) {
 			if got := at(load(t, parameter)[f+"Function"].Properties, "ReservedConcurrentExecutions"); got != want {
 				t.Errorf("%s with %s: %v, want %v", f, parameter, got, want)
 			}
+		}
+	}
+	for _, f := range []string{"Ingest", "Worker"} { // which share the rest
+		if got := at(load(t, "FamilyConcurrency=40", "RouterConcurrency=40")[f+"Function"].Properties, "ReservedConcurrentExecutions"); got != nil {
+			t.Errorf("%s has %v", f, got)
 		}
 	}
 }
@@ -260,6 +270,8 @@ func TestParameters(t *testing.T) {
 		}
 	}
 	for name, values := range map[string]map[string]bool{
+		"MailDomain":            {"": true, "inbox.example.com": true, "example": false, "a@example.com": false, "Example.com": false},
+		"ModelAccess":           {"": true, "arn:aws:bedrock:*::foundation-model/amazon.nova-*": true, "arn:a,arn:b": true, "*": false, "arn:a,*": false},
 		"PublicUrl":             {"https://inbox.example.com": true, "http://inbox.example.com": false, "https://x/": false, "https://x/mcp": false},
 		"ConfirmTtl":            {"300s": true, "90s": true, "5m": true, "6m": false, "0s": false, "1h": false},
 		"RateLimit":             {"20/60": true, "off": true, "20": false, "0/1": false},

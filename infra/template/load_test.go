@@ -32,8 +32,11 @@ type resource struct {
 // "Function".
 var families = []string{"Tools", "Resources", "Prompts", "Completion"}
 
+// web are the functions that clients reach.
+var web = append([]string{"Router"}, families...)
+
 // functions are all of them.
-var functions = append([]string{"Router"}, families...)
+var functions = append([]string{"Ingest", "Worker"}, web...)
 
 // load reads the template and evaluates it with parameters, such as
 // "ReadOnly=1"; the others have their defaults.

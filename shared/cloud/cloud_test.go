@@ -6,15 +6,18 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/arriving"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/cloudtest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/rawmail"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/routing"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/working"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/writing"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
@@ -24,7 +27,7 @@ import (
 func environment(changes ...string) map[string]string {
 	env := map[string]string{
 		"AWS_REGION": "us-east-1", "PUBLIC_URL": "https://inbox.example.com", "DATA_TABLE": "data",
-		"OAUTH_ISSUERS": "https://login.example.com", "RAW_BUCKET": "raw",
+		"OAUTH_ISSUERS": "https://login.example.com", "RAW_BUCKET": "raw", "QUEUE_URL": cloudtest.QueueURL,
 		"CONFIRMATIONS_TABLE": "confirmations", "STATE_KEYS": "a b", "DATA_KEYS": "d",
 		"TOOLS_FUNCTION": "t", "RESOURCES_FUNCTION": "r", "PROMPTS_FUNCTION": "p", "COMPLETION_FUNCTION": "c",
 	}
@@ -60,6 +63,27 @@ var starts = map[string]func(*cloud.Function) (http.Handler, error){
 	"completion": func(f *cloud.Function) (http.Handler, error) { return family(f, "completion", inboxstore.Options{}) },
 }
 
+// opens is how the functions start that answer no requests, as their mains do.
+var opens = map[string]func(*cloud.Function) (cloud.EventFunc, error){
+	"ingest": arriving.Open,
+	"worker": working.Open,
+}
+
+// start starts a function and returns its error.
+func start(name string, f *cloud.Function) (err error) {
+	if open, ok := opens[name]; ok {
+		_, err = open(f)
+		return err
+	}
+	_, err = starts[name](f)
+	return err
+}
+
+// everyFunction are the names of all functions.
+func everyFunction() []string {
+	return slices.Concat(slices.Sorted(maps.Keys(starts)), slices.Sorted(maps.Keys(opens)))
+}
+
 func family(f *cloud.Function, name string, records inboxstore.Options) (http.Handler, error) {
 	o, err := f.Reader(records)
 	if err != nil {
@@ -75,7 +99,7 @@ func TestEnvironment(t *testing.T) {
 	for _, test := range []struct{ change, who string }{
 		{"PUBLIC_URL=", all},
 		{"PUBLIC_URL=inbox.example.com", all},
-		{"DATA_TABLE=", all},
+		{"DATA_TABLE=", all + " ingest worker"},
 		{"OAUTH_ISSUERS=", all},
 		{"OAUTH_ISSUERS=http://login.example.com", all},
 		{"OAUTH_INTROSPECTION_SECRET=+OAUTH_INTROSPECTION_URL=https://login.example.com/introspect", all},
@@ -83,18 +107,22 @@ func TestEnvironment(t *testing.T) {
 		{"RATE_LIMIT=fast", all},
 		{"READ_ONLY=yes", all},
 		{"CONFIRM_ALSO=emails_get", all},
-		{"RAW_BUCKET=", "resources tools"},
+		{"RAW_BUCKET=", "resources tools ingest worker"},
+		{"QUEUE_URL=", "tools ingest worker"},
 		{"CONFIRMATIONS_TABLE=", "tools"},
 		{"CONFIRM_TTL=6m", "tools"},
 		{"CONFIRM_TTL=0s", "tools"},
 		{"STATE_KEYS=", "tools"},
-		{"DATA_KEYS=", "tools"},
-		{"MAIL_RETENTION_DAYS=-1", "tools"},
+		{"DATA_KEYS=", "tools worker"},
+		{"MAIL_RETENTION_DAYS=-1", "tools ingest worker"},
+		{"BEDROCK_PROFILES=us,eu", "worker"},
+		{"OPENAI_BASE_URL=x", "worker"},
+		{"REPLIES=yes", "worker"},
 		{"TOOLS_FUNCTION=", "router"},
 		{"COMPLETION_FUNCTION=", "router"},
 	} {
-		for name, start := range starts {
-			_, err := start(function(environment(strings.Split(test.change, "+")...)))
+		for _, name := range everyFunction() {
+			err := start(name, function(environment(strings.Split(test.change, "+")...)))
 			variable, _, _ := strings.Cut(test.change, "=")
 			affected := strings.Contains(test.who, name)
 			if affected != (err != nil) || affected && !strings.Contains(err.Error(), variable+": ") {
@@ -119,7 +147,7 @@ func TestStartCallsNobody(t *testing.T) {
 	defer aws.Close()
 	env := environment("OAUTH_INTROSPECTION_URL=https://login.example.com/introspect",
 		"OAUTH_INTROSPECTION_CLIENT_ID=inbox", "OAUTH_INTROSPECTION_SECRET=introspection")
-	for _, service := range []string{"DYNAMODB", "S3", "LAMBDA", "SECRETS_MANAGER"} {
+	for _, service := range []string{"DYNAMODB", "S3", "LAMBDA", "SECRETS_MANAGER", "SQS", "SESV2", "BEDROCK_RUNTIME"} {
 		env["AWS_ENDPOINT_URL_"+service] = aws.URL
 	}
 	for name, start := range starts {
@@ -135,6 +163,15 @@ func TestStartCallsNobody(t *testing.T) {
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`)))
 		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Header().Get("WWW-Authenticate"), `"https://inbox.example.com/.well-known/oauth-protected-resource/mcp"`) {
 			t.Errorf("%s: HTTP %d %v", name, w.Code, w.Header())
+		}
+	}
+	for name, open := range opens {
+		h, err := open(function(env))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := h(t.Context(), []byte(`{}`)); err == nil {
+			t.Errorf("%s takes anything for an event", name)
 		}
 	}
 	h, _ := starts["router"](function(env))
