@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,13 +15,22 @@ const module = "github.com/universokobana/kobana-inbox-mcp/"
 var imports = map[string][]string{
 	// The demo and its fixed tokens exist in no function (design §6).
 	module + "infra/": nil,
-	// One function writes, and two reach raw messages (design §4).
-	module + "shared/cloud/writing":           {"tools"},
-	module + "shared/actions":                 {"tools"},
-	module + "shared/pipeline":                {"tools"},
-	module + "shared/cloud/rawmail":           {"resources", "tools"},
-	module + "shared/store/s3":                {"resources", "tools"},
-	"github.com/aws/aws-sdk-go-v2/service/s3": {"resources", "tools"},
+	// Of those that clients reach one function writes, and two reach raw messages
+	// (design §4). None has what only mail needs.
+	module + "shared/cloud/writing":                       {"tools"},
+	module + "shared/actions":                             {"tools"},
+	module + "shared/pipeline":                            {"tools", "ingest", "worker"},
+	module + "shared/intake":                              {"tools", "ingest"},
+	module + "shared/worker":                              {"worker"},
+	module + "shared/reply/":                              {"worker"},
+	module + "shared/model/":                              {"worker"},
+	module + "shared/cloud/records":                       {"tools", "ingest", "worker"},
+	module + "shared/cloud/rawmail":                       {"resources", "tools", "ingest", "worker"},
+	module + "shared/store/s3":                            {"resources", "tools", "ingest", "worker"},
+	"github.com/aws/aws-sdk-go-v2/service/s3":             {"resources", "tools", "ingest", "worker"},
+	"github.com/aws/aws-sdk-go-v2/service/sqs":            {"tools", "ingest", "worker"},
+	"github.com/aws/aws-sdk-go-v2/service/sesv2":          {"worker"},
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime": {"worker"},
 	// What one machine has, and what tests have.
 	module + "shared/store/bolt":  nil,
 	module + "shared/store/files": nil,
@@ -39,7 +49,7 @@ var imports = map[string][]string{
 }
 
 func TestImports(t *testing.T) {
-	for function := range functions {
+	for _, function := range slices.Concat(slices.Collect(maps.Keys(functions)), slices.Collect(maps.Keys(mailFunctions))) {
 		cmd := exec.Command("go", "list", "-deps", "-tags", "lambda.norpc", "../../functions/"+function)
 		cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 		out, err := cmd.Output()

@@ -46,6 +46,7 @@ type Stack struct {
 	env     map[string]string // of all functions
 	issuer  *mockoidc.MockOIDC
 	secrets *cloudtest.Secrets
+	queue   *cloudtest.Queue
 	raw     *s3test.Server
 	lanes   []*lane
 	db      *inboxstore.DB // the functions' records, from this process
@@ -73,7 +74,8 @@ func newStack(t *testing.T) (s *Stack, err error) {
 		secrets: cloudtest.NewSecrets(map[string]string{
 			"state-a": strings.Repeat("a", 64), "state-b": strings.Repeat("b", 64), "data": strings.Repeat("d", 64),
 		}),
-		raw: s3test.New(),
+		queue: cloudtest.NewQueue(cloudtest.QueueURL),
+		raw:   s3test.New(),
 	}
 	defer func() {
 		if err != nil {
@@ -95,11 +97,12 @@ func newStack(t *testing.T) (s *Stack, err error) {
 	s.env = map[string]string{
 		"AWS_REGION": "us-east-1", "PUBLIC_URL": s.lanes[0].api.URL, "OAUTH_ISSUERS": s.issuer.Issuer(),
 		"ALLOWED_ORIGINS": "https://app.example.com", "RATE_LIMIT": "off", "METRICS_NAMESPACE": "e2e",
-		"DATA_TABLE": "data", "CONFIRMATIONS_TABLE": "confirmations", "RAW_BUCKET": s3test.Bucket,
+		"DATA_TABLE": "data", "CONFIRMATIONS_TABLE": "confirmations", "RAW_BUCKET": s3test.Bucket, "QUEUE_URL": cloudtest.QueueURL,
 		"STATE_KEYS": "state-a state-b", "DATA_KEYS": "data",
 		"AWS_ENDPOINT_URL_DYNAMODB":        *tables.Options().BaseEndpoint,
 		"AWS_ENDPOINT_URL_S3":              s.raw.URL,
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": s.secrets.URL,
+		"AWS_ENDPOINT_URL_SQS":             s.queue.URL,
 	}
 	for name := range families {
 		s.env[strings.ToUpper(name)+"_FUNCTION"] = "arn:aws:lambda:us-east-1:123456789012:function:inbox-" + name + ":live"
@@ -130,6 +133,7 @@ func (s *Stack) Close() {
 	}
 	s.raw.Close()
 	s.secrets.Close()
+	s.queue.Close()
 	os.RemoveAll(s.dir)
 }
 

@@ -1,6 +1,6 @@
 // Command samlocal is what the functions need around them while sam local runs
 // them in containers (run.sh): DynamoDB (infra/dynalite) with the demo in it,
-// Secrets Manager, and the keys of the demo's issuer. It writes into a folder what
+// Secrets Manager, SQS, and the keys of the demo's issuer. It writes into a folder what
 // the containers need to know, and serves until it is stopped.
 //
 // It listens where containers reach it, over TLS, by a certificate that it makes:
@@ -40,6 +40,7 @@ import (
 const (
 	dataTable          = "DataTable"
 	confirmationsTable = "ConfirmationsTable"
+	jobsQueue          = "Jobs"
 )
 
 var secretNames = []string{"StateKeyA", "StateKeyB", "DataKeys"}
@@ -85,7 +86,7 @@ func run(host, folder, publicURL, lambdaURL string) error {
 		"ca.pem": authority,
 		"token":  token,
 		// For the image: what template.yaml has no variables for.
-		"endpoints": "AWS_ENDPOINT_URL_DYNAMODB=" + here + "\nAWS_ENDPOINT_URL_SECRETS_MANAGER=" + here + "\nAWS_ENDPOINT_URL_LAMBDA=" + lambdaURL + "\n",
+		"endpoints": "AWS_ENDPOINT_URL_DYNAMODB=" + here + "\nAWS_ENDPOINT_URL_SECRETS_MANAGER=" + here + "\nAWS_ENDPOINT_URL_SQS=" + here + "\nAWS_ENDPOINT_URL_LAMBDA=" + lambdaURL + "\n",
 		// For sam local: what CloudFormation would know.
 		"env-vars.json": variables(publicURL, here+keysPath),
 	}); err != nil {
@@ -151,16 +152,20 @@ func handler(tables string, who *issuer) http.Handler {
 	for _, name := range secretNames {
 		texts[name] = strings.Repeat(name+"-", 4)
 	}
-	secrets := cloudtest.NewSecrets(texts)
+	secrets, queue := cloudtest.NewSecrets(texts), cloudtest.NewQueue(jobsQueue)
 	emulator := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: strings.TrimPrefix(tables, "http://")})
 	mux := http.NewServeMux()
 	mux.Handle("GET "+keysPath, who)
 	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "secretsmanager.") {
+		service, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		switch service {
+		case "secretsmanager":
 			secrets.ServeHTTP(w, r)
-			return
+		case "AmazonSQS":
+			queue.ServeHTTP(w, r)
+		default:
+			emulator.ServeHTTP(w, r)
 		}
-		emulator.ServeHTTP(w, r)
 	})
 	return mux
 }
