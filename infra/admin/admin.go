@@ -1,5 +1,6 @@
 // Package admin is the operator's command line: it makes organizations,
-// workspaces and members, and says who may do what there. What it changes takes
+// workspaces and members, says who may do what there, and which inboxes answer
+// their mail. What it changes of members takes
 // effect at once for calls that a person confirms, and within 30 s for others,
 // which is how long an instance remembers a membership (design §6).
 //
@@ -169,3 +170,26 @@ func checkLine(what, s string) error {
 }
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) }
+
+// inboxes returns those of a workspace, oldest first.
+func (b *Books) inboxes(ctx context.Context, ref string) ([]inbox.Inbox, error) {
+	w, err := b.workspace(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	page, err := b.DB.Inboxes(ctx, w.ID, inbox.PageRequest{Limit: inbox.MaxLimit}) // which is more than there can be
+	slices.Reverse(page.Data)
+	return page.Data, err
+}
+
+// setReply switches an inbox's answers on or off.
+func (b *Books) setReply(ctx context.Context, ref, in string, to inbox.Switch) (inbox.Inbox, error) {
+	if to != inbox.On && to != inbox.Off {
+		return inbox.Inbox{}, fmt.Errorf("an inbox's replies are %s or %s, not %q", inbox.On, inbox.Off, to)
+	}
+	w, err := b.workspace(ctx, ref)
+	if err != nil {
+		return inbox.Inbox{}, err
+	}
+	return b.DB.SetReply(ctx, w.ID, in, to)
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
@@ -215,5 +216,32 @@ func TestStoreDown(t *testing.T) {
 		if _, err := o.run(args...); !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "injected") {
 			t.Errorf("%q: %v", args, err)
 		}
+	}
+}
+
+func TestInboxReplies(t *testing.T) {
+	o := newOffice(t)
+	ws := o.workspace("acme", "Support", "acme")
+	by := inbox.Actor{Workspace: access.WorkspaceID(ws), Person: access.Person{Issuer: issuer, Subject: "ana"}, Tool: "inboxes_create"}
+	in, err := o.DB.CreateInbox(t.Context(), by, inbox.Inbox{Label: "Help", AttachmentsAllow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply := func() string { return strings.Fields(strings.Split(o.do("inboxes", "list", ws), "\n")[1])[4] }
+	if got := reply(); got != "off" {
+		t.Errorf("a new inbox: %q", got)
+	}
+	for _, to := range []string{"on", "on", "off"} {
+		if o.do("inboxes", "reply", ws, string(in.ID), to); reply() != to {
+			t.Errorf("switched %s, it is %s", to, reply())
+		}
+	}
+	for _, c := range [][3]string{{ws, string(in.ID), "yes"}, {ws, "nothing", "on"}, {"nowhere", string(in.ID), "on"}} {
+		if out, err := o.run("inboxes", "reply", c[0], c[1], c[2]); err == nil {
+			t.Errorf("%q: %s", c, out)
+		}
+	}
+	if reply() != "off" {
+		t.Error("a refused command switched it on")
 	}
 }

@@ -103,4 +103,12 @@ func memberships(list []access.Membership, err error) (answer, error) {
 	return a, err
 }
 
+func inboxes(list []inbox.Inbox, err error) (answer, error) {
+	a := answer{header: "ID LABEL EMAIL STATUS REPLY CREATED"}
+	for _, in := range list {
+		a.rows = append(a.rows, row{[]string{string(in.ID), in.Label, in.Email, string(in.Status), string(in.Reply), day(in.CreatedAt)}, in})
+	}
+	return a, err
+}
+
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

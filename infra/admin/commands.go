@@ -53,6 +53,14 @@ func commands() []command {
 		{"members role", "WORKSPACE ISSUER SUBJECT ROLE", "Change what a member may do, permissions included.", changeRole},
 		{"members suspend", "WORKSPACE ISSUER SUBJECT", "Take from a member all that they may do, until they are reinstated.", suspended(true)},
 		{"members reinstate", "WORKSPACE ISSUER SUBJECT", "Give back to a suspended member what they may do.", suspended(false)},
+		{"inboxes list", "WORKSPACE", "List the inboxes of a workspace, oldest first.", noFlags(
+			func(ctx context.Context, b *Books, args []string) (answer, error) {
+				return inboxes(b.inboxes(ctx, args[0]))
+			})},
+		{"inboxes reply", "WORKSPACE INBOX on|off", "Say whether what the agent of an inbox writes is sent to the sender. No tool can: an assistant that was talked into it would write to strangers.", noFlags(
+			func(ctx context.Context, b *Books, args []string) (answer, error) {
+				return one(inboxes)(b.setReply(ctx, args[0], args[1], inbox.Switch(args[2])))
+			})},
 	}
 }
 
