@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +16,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
+	"github.com/universokobana/kobana-inbox-mcp/shared/mcp/mcptest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/prompts"
 	"github.com/universokobana/kobana-inbox-mcp/shared/resources"
 )
@@ -69,34 +68,17 @@ func now() time.Time {
 // members but our own. An error is a [*mcp.Error].
 func complete(t *testing.T, may tools, s *service, params string) (string, error) {
 	t.Helper()
-	return post(t, may, s, mcp.V20250618, params)
-}
-
-func post(t *testing.T, may tools, s *service, v mcp.Version, params string) (string, error) {
-	t.Helper()
-	server := mcp.New(mcp.Options{
-		Info:    mcp.Implementation{Name: "test", Version: "1"},
-		Methods: New(Options{Tools: may, Service: s, Now: now}).Methods(),
-		Admit: func(ctx context.Context, _ string) (context.Context, error) {
-			return access.WithCaller(ctx, caller()), nil
-		},
-	})
-	body := `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":` + params + `}`
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(body))
-	r.Header = http.Header{"Mcp-Protocol-Version": {string(v)}, "Mcp-Method": {"completion/complete"}}
-	w := httptest.NewRecorder()
-	server.ServeHTTP(w, r)
-	var got struct {
-		Result jsontext.Value `json:"result"`
-		Error  *mcp.Error     `json:"error"`
-	}
-	if err := json.Unmarshal(w.Body.Bytes(), &got, json.MatchCaseInsensitiveNames(true)); err != nil {
-		t.Fatalf("HTTP %d: %v\n%s", w.Code, err, w.Body)
-	}
+	got := ask(t, may, s, mcp.V20250618, params)
 	if got.Error != nil {
 		return "", got.Error
 	}
 	return string(got.Result), nil
+}
+
+func ask(t *testing.T, may tools, s *service, v mcp.Version, params string) mcptest.Answer {
+	t.Helper()
+	methods := New(Options{Tools: may, Service: s, Now: now}).Methods()
+	return mcptest.Ask(t, methods, caller(), v, "completion/complete", jsontext.Value(params))
 }
 
 func prompt(name, arg, value string) string {
@@ -233,22 +215,12 @@ func TestR9_BrokenService(t *testing.T) {
 }
 
 func Test9_09_Modern(t *testing.T) {
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-	params := `{` + meta + `,` + prompt("usage_report", "month", "2027")[1:]
-	got, err := post(t, all, &service{}, mcp.V20260728, params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var members map[string]any
-	if err := json.Unmarshal([]byte(got), &members); err != nil {
-		t.Fatal(err)
-	}
-	delete(members, "_meta")
+	got := ask(t, all, &service{}, mcp.V20260728, prompt("usage_report", "month", "2027")).Members(t)
 	want := map[string]any{
 		"resultType": "complete",
 		"completion": map[string]any{"values": []any{"2027-01"}, "hasMore": false},
 	}
-	if diff := cmp.Diff(want, members); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
