@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -100,7 +99,7 @@ func (c *Catalog) change(ctx context.Context, t *Tool, caller *access.Caller, r 
 		return c.failure(ctx, t, err, "")
 	}
 	by := inbox.Actor{
-		Workspace: call.workspace(), Person: caller.Person, Client: cmp.Or(caller.Client, r.Client), Tool: t.Name,
+		Workspace: call.workspace(), Person: caller.Person, Client: caller.Client, Tool: t.Name,
 	}
 	ctx, cancel := c.writing(ctx)
 	defer cancel()

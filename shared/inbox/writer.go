@@ -116,7 +116,7 @@ type Actions interface {
 type Actor struct {
 	Workspace access.WorkspaceID
 	Person    access.Person
-	Client    string // OAuth client id, or what the client calls itself
+	Client    string // OAuth client id, "" when the token has none: never what a client calls itself
 	Tool      string
 	// Confirmation is the id of the person's explicit yes, "" where none is
 	// asked. Work that is sent out claims it as its job id.

@@ -51,8 +51,8 @@ type Request struct {
 	// ElicitForm reports whether this very request declares a client that can
 	// show a form (checklist 6.05). It is always false in the 2025 era.
 	ElicitForm bool
-	// Client is the clientInfo as "name/version", for logs and the audit only:
-	// it is the client's own claim and decides nothing (checklist 2.19).
+	// Client is the clientInfo as "name/version", for logs only: it is the
+	// client's own claim and decides nothing (checklist 2.19).
 	Client string
 	// Trace is the traceparent of _meta when it is well-formed, else "".
 	Trace string

@@ -87,7 +87,7 @@ func request(t testing.TB, v mcp.Version, method string, params any) *http.Reque
 		header.Set("Mcp-Method", method)
 		if named := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[method]; named != "" {
 			var name string
-			json.Unmarshal(members[named], &name) // one that is no text has no header
+			json.Unmarshal(members[named], &name) // "" for one that is no text
 			header.Set("Mcp-Name", "=?base64?"+base64.StdEncoding.EncodeToString([]byte(name))+"?=")
 		}
 	}
