@@ -172,7 +172,7 @@ func (f *Field) describe(o *mcp.Object) {
 	text("pattern", k.pattern)
 	switch {
 	case f.Nullable && len(f.Enum) > 0:
-		o.Value("enum", array(append(texts(f.Enum), jsontext.Value("null"))))
+		o.Values("enum", append(texts(f.Enum), jsontext.Value("null")))
 	case len(f.Enum) > 0:
 		o.Texts("enum", f.Enum)
 	}

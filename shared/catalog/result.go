@@ -37,7 +37,7 @@ func success(t *Tool, out Output, v mcp.Version) *mcp.Result {
 	for _, text := range out.ForUser {
 		blocks = append(blocks, textBlock(text).Value("annotations", jsontext.Value(`{"audience":["user"]}`)).Close())
 	}
-	o := mcp.NewObject().Value("content", array(blocks))
+	o := mcp.NewObject().Values("content", blocks)
 	if v != mcp.V20250326 {
 		o.Value("structuredContent", out.JSON)
 	}
@@ -66,21 +66,10 @@ func toolError(e *inbox.Error) *mcp.Result {
 	}
 	block := textBlock(string(e.Code) + ": " + sentence).Close()
 	return &mcp.Result{
-		Fields:  mcp.NewObject().Value("content", array([]jsontext.Value{block})).Bool("isError", true).Close(),
+		Fields:  mcp.NewObject().Values("content", []jsontext.Value{block}).Bool("isError", true).Close(),
 		Outcome: string(e.Code),
 		Meta:    mcp.NewObject().Begin("br.com.kobana/error").Text("code", string(e.Code)).End().Close(),
 	}
 }
 
 func textBlock(s string) *mcp.Object { return mcp.NewObject().Text("type", "text").Text("text", s) }
-
-func array(vs []jsontext.Value) jsontext.Value {
-	a := jsontext.Value("[")
-	for i, v := range vs {
-		if i > 0 {
-			a = append(a, ',')
-		}
-		a = append(a, v...)
-	}
-	return append(a, ']')
-}

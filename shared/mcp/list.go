@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"hash/crc32"
 	"strconv"
@@ -25,7 +26,7 @@ func NewList(member string, items []jsontext.Value, cache *Cache, size int) *Lis
 	l := &List{later: make(map[string]*Result)}
 	for at := 0; at == 0 || at < len(items); at += size {
 		end := min(at+size, len(items))
-		o := NewObject().Value(member, array(items[at:end]))
+		o := NewObject().Values(member, items[at:end])
 		if end < len(items) {
 			o.Text("nextCursor", cursor(member, end))
 		}
@@ -42,6 +43,10 @@ func NewList(member string, items []jsontext.Value, cache *Cache, size int) *Lis
 // Page answers r: the page that its cursor asks for. Every other cursor than
 // those this list gave out, "" included, is -32602.
 func (l *List) Page(r *Request) (*Result, error) {
+	// Params were read once; where the word is not even in them, that will do.
+	if !bytes.Contains(r.Params, []byte("cursor")) && !bytes.Contains(r.Params, []byte(`\`)) {
+		return l.first, nil
+	}
 	value := member(r.Params, "cursor")
 	if value == nil {
 		return l.first, nil
@@ -59,15 +64,4 @@ func cursor(member string, at int) string {
 	place := member + " " + strconv.Itoa(at)
 	sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(place))), 36)
 	return base64.RawURLEncoding.EncodeToString([]byte(place + " " + sum))
-}
-
-func array(items []jsontext.Value) jsontext.Value {
-	b := []byte{'['}
-	for i, item := range items {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, item...)
-	}
-	return append(b, ']')
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -63,6 +64,25 @@ func (o *Object) Value(name string, v jsontext.Value) *Object {
 		v = jsontext.Value("null")
 	}
 	o.buf = append(o.buf, v...)
+	return o
+}
+
+// Values writes an array of values that are JSON already.
+func (o *Object) Values(name string, vs []jsontext.Value) *Object {
+	size := len(name) + len(`,"":[]}`)
+	for _, v := range vs {
+		size += len(v) + len(",")
+	}
+	o.buf = slices.Grow(o.buf, size)
+	o.name(name)
+	o.buf = append(o.buf, '[')
+	for i, v := range vs {
+		if i > 0 {
+			o.buf = append(o.buf, ',')
+		}
+		o.buf = append(o.buf, v...)
+	}
+	o.buf = append(o.buf, ']')
 	return o
 }
 

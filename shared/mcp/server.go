@@ -186,9 +186,8 @@ func (x *exchange) readBody() error {
 }
 
 func readBody(r *http.Request) (body, error) {
-	tooLarge := refuse(http.StatusRequestEntityTooLarge, CodeInvalidRequest, "the body is over 1 MiB")
 	if r.ContentLength > MaxBody {
-		return body{}, tooLarge
+		return body{}, bodyTooLarge()
 	}
 	var buf bytes.Buffer
 	buf.Grow(int(max(0, min(r.ContentLength, 64<<10))) + bytes.MinRead)
@@ -198,13 +197,17 @@ func readBody(r *http.Request) (body, error) {
 		}
 	}
 	if buf.Len() > MaxBody {
-		return body{}, tooLarge
+		return body{}, bodyTooLarge()
 	}
 	b, err := parse(buf.Bytes())
 	if err != nil {
 		return body{}, Errorf(CodeParse, "the body is not valid JSON: %s", syntaxError(err))
 	}
 	return b, nil
+}
+
+func bodyTooLarge() error {
+	return refuse(http.StatusRequestEntityTooLarge, CodeInvalidRequest, "the body is over 1 MiB")
 }
 
 // syntaxError describes what parse found, without quoting the body.

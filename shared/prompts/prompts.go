@@ -177,5 +177,5 @@ func message(description, text string) *mcp.Result {
 	m := mcp.NewObject().Text("role", "user").
 		Begin("content").Text("type", "text").Text("text", text).End().Close()
 	return &mcp.Result{Fields: mcp.NewObject().Text("description", description).
-		Value("messages", slices.Concat([]byte("["), m, []byte("]"))).Close()}
+		Values("messages", []jsontext.Value{m}).Close()}
 }

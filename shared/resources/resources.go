@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -144,7 +143,7 @@ func (x *Resources) read(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 func contents(uri string, record jsontext.Value) *mcp.Result {
 	content := mcp.NewObject().Text("uri", uri).Text("mimeType", MIMEType).Text("text", string(record)).Close()
 	return &mcp.Result{
-		Fields: mcp.NewObject().Value("contents", slices.Concat([]byte("["), content, []byte("]"))).Close(),
+		Fields: mcp.NewObject().Values("contents", []jsontext.Value{content}).Close(),
 		Cache:  &mcp.Cache{},
 	}
 }
