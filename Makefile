@@ -126,6 +126,12 @@ reference: ## Write docs/reference.md anew from the catalog.
 bench: ## Run the benchmarks.
 	$(GO) test -run '^$$' -bench . -benchmem ./shared/... ./infra/...
 
+.PHONY: soak
+soak: ## Put 100,000 requests to one process, and confirmations to four: minutes (needs Linux, Node.js 20.15 or newer).
+	$(GO) run ./infra/soak
+	cd infra/dynalite && npm ci
+	E2E=1 SOAK=1 $(GO) test -count=1 -v -run '^TestSoak$$' ./infra/e2e
+
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME each (default 60s).
 	@for p in $$($(GO) list ./...); do \
