@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -44,12 +45,18 @@ func recipients(t *testing.T, c client, id string) string {
 	return fmt.Sprint(c.read(t, "inboxes_get", object{"id": id})["allowed_recipients"])
 }
 
-// events counts the system events that name the record.
+var digest = regexp.MustCompile(`arguments_digest:[0-9a-f]{64}\b`)
+
+// events counts the system events that name the record. Each must have the
+// digest of the call's arguments.
 func events(t *testing.T, c client, slug, record string) (n int) {
 	t.Helper()
 	for _, e := range c.list(t, "system_events_list", object{"slug": slug, "limit": 200}) {
 		if strings.Contains(fmt.Sprint(e), record) {
 			n++
+			if !digest.MatchString(fmt.Sprint(e)) {
+				t.Errorf("no digest in %v", e)
+			}
 		}
 	}
 	return n
