@@ -3,8 +3,11 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -114,7 +117,7 @@ func (m *mail) message(signed bool) string {
 	return "Return-Path: <" + m.sender + ">\r\nReceived: from mx.sender.example (mx.sender.example [192.0.2.7])\r\n" +
 		" by inbound-smtp.us-east-1.amazonaws.com with SMTP id x\r\n for " + m.address + ";\r\n Wed, 02 Dec 2026 12:00:00 +0000 (UTC)\r\n" +
 		"Authentication-Results: amazonses.com;\r\n spf=pass client-ip=192.0.2.7;\r\n" + results + "X-SES-RECEIPT: AEFBQUFB\r\n" +
-		"From: Ana <" + m.sender + ">\r\nTo: " + m.address + "\r\nSubject: Secret subject\r\n\r\nPlease send the invoice for the secret order.\r\n"
+		"From: Ana <" + m.sender + ">\r\nTo: " + m.address + "\r\nSubject: Secret subject\r\n\r\nI want my money back for the secret order.\r\n"
 }
 
 // deliver puts a message where SES does.
@@ -282,6 +285,43 @@ func TestMail_lost_wakeups(t *testing.T) {
 	if e := m.email(t, "ses-lost"); e.Status != inbox.EmailProcessed {
 		t.Error(e.Status)
 	}
+}
+
+// What the agent answers goes out by SES once, from the inbox's address to the
+// sender.
+func TestMail_answers(t *testing.T) {
+	m := newMail(t)
+	var (
+		mu   sync.Mutex
+		sent []string
+	)
+	ses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			FromEmailAddress string
+			Destination      struct{ ToAddresses []string }
+		}
+		if err := json.UnmarshalRead(r.Body, &in); err != nil || r.URL.Path != "/v2/email/outbound-emails" {
+			t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		sent = append(sent, fmt.Sprint(in.FromEmailAddress, in.Destination.ToAddresses))
+		io.WriteString(w, `{"MessageId":"1"}`)
+	}))
+	defer ses.Close()
+	for n := range m.workers {
+		m.workers[n] = m.begin(t, "worker", "REPLIES=true", "AWS_ENDPOINT_URL_SESV2="+ses.URL)
+	}
+	if _, err := m.db.SetReply(t.Context(), m.box.WorkspaceID, string(m.box.ID), inbox.On); err != nil {
+		t.Fatal(err)
+	}
+	m.deliver(t, "ses-answer", m.message(true))
+	m.arrive(t, "ses-answer")
+	m.work(t)
+	if want := fmt.Sprint(m.address, []string{m.sender}); !slices.Equal(sent, []string{want}) {
+		t.Errorf("sent %q, want %q; %s", sent, want, m.workers[0].lines(t))
+	}
+	m.wantNothingPrivate(t)
 }
 
 // An allowed sender whom nothing authenticates is rejected; nobody reads that.
