@@ -60,7 +60,7 @@ var differences = []difference{
 		return ours.Status == 400 && theirs.is(404, -32601) && theirs.become(ours)
 	}},
 	{id: "§4 text", why: "an error is JSON-RPC, never plain text", settle: func(_ request, ours outcome, theirs *outcome) bool {
-		return ours.Code != 0 && theirs.Text && theirs.Status == 400 && theirs.become(ours)
+		return ours.Code != 0 && ours.Status == 400 && theirs.Text && theirs.Status == 400 && theirs.become(ours)
 	}},
 	{id: "§4 params", why: "bad params are no header mismatch", settle: func(_ request, ours outcome, theirs *outcome) bool {
 		return ours.is(200, -32602) && theirs.is(400, -32020) && theirs.become(ours)
@@ -108,7 +108,11 @@ var differences = []difference{
 	}},
 	{id: "2.16", why: "what is not offered is not found", settle: func(q request, ours outcome, theirs *outcome) bool {
 		offered := !slices.Contains([]string{"logging/setLevel", "subscriptions/listen", "no/such"}, q.method)
-		return !offered && ours.Code == -32601 && theirs.become(ours)
+		status := 200
+		if q.modern() {
+			status = 404
+		}
+		return !offered && ours.is(status, -32601) && theirs.become(ours)
 	}},
 }
 
