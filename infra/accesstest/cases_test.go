@@ -38,13 +38,14 @@ func (w *world) badTokens(t *testing.T) map[string]string {
 	now := w.clock.now()
 	good := w.token(t, demo.Owner, "inbox.read", nil)
 	tokens := map[string]string{
-		"garbage":     "garbage",
-		"huge":        strings.Repeat("a", 9<<10),
-		"truncated":   good[:len(good)-4],
-		"altered":     good[:len(good)-4] + "AAAA",
-		"demo's own":  "demo-owner", // fixed tokens are the local server's only
-		"alg none":    "eyJhbGciOiJub25lIn0." + strings.Split(good, ".")[1] + ".",
-		"no audience": w.token(t, demo.Owner, "inbox.read", object{"aud": nil}),
+		"garbage":                                "garbage",
+		"huge":                                   strings.Repeat("a", 9<<10),
+		"truncated":                              good[:len(good)-4],
+		"altered":                                good[:len(good)-4] + "AAAA",
+		"demo's own":                             "demo-owner", // fixed tokens are the local server's only
+		"alg none":                               "eyJhbGciOiJub25lIn0." + strings.Split(good, ".")[1] + ".",
+		"no audience":                            w.token(t, demo.Owner, "inbox.read", object{"aud": nil}),
+		"HS256, by the public key as the secret": w.signedByPublicKey(t, demo.Owner, "inbox.read"),
 	}
 	for name, changes := range map[string]object{
 		"sandbox":                {"aud": "https://sandbox.inbox.example.com/mcp"},
@@ -158,6 +159,34 @@ func TestCase16_ReadOnlyToken(t *testing.T) {
 			t.Errorf("listed: %v", got)
 		}
 	})
+}
+
+// TestStepUp_ByTheBody: which scope a call needs follows from the tool that its
+// body names, whatever its headers and its address say (checklist §15).
+func TestStepUp_ByTheBody(t *testing.T) {
+	w := newWorld(t)
+	c := w.as(w.token(t, demo.Owner, "inbox.read", nil))
+	headers := []string{"Content-Type: application/json", "Authorization: Bearer " + c.token, "MCP-Protocol-Version: 2025-06-18"}
+	for _, path := range []string{"/mcp", "/mcp/tools"} {
+		call := func(inBody, inHeader string) reply {
+			body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + inBody + `"}}`
+			return c.post(t, path, body, append(headers, "Mcp-Method: tools/call", "Mcp-Name: "+inHeader)...)
+		}
+		challenged(t, call("agents_create", "models_list"), "inbox.write")
+		if r := call("models_list", "agents_create"); r.status != http.StatusOK || r.Error != nil {
+			t.Errorf("a tool that reads: HTTP %d %s", r.status, r.body)
+		}
+	}
+	// In 2026-07-28 the two have to agree before anything is judged.
+	for _, token := range []string{c.token, w.token(t, demo.Owner, "inbox.read inbox.write", nil)} {
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"agents_create","_meta":{` +
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+		r := c.post(t, "/mcp", body, "Content-Type: application/json", "Authorization: Bearer "+token,
+			"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: models_list")
+		if r.status != http.StatusBadRequest || r.code() != mcp.CodeHeaderMismatch || r.challenge != "" {
+			t.Errorf("HTTP %d, challenge %q, %s", r.status, r.challenge, r.body)
+		}
+	}
 }
 
 // TestCase17_NearAddresses challenge instead of saying that nothing is there,

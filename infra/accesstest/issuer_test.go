@@ -4,6 +4,8 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
 	"maps"
 	"net/http"
@@ -72,15 +74,30 @@ func (i issuers) RoundTrip(r *http.Request) (*http.Response, error) {
 // Changes replace claims, and nil takes one away.
 func (w *world) token(t *testing.T, p access.Person, scope string, changes object) string {
 	t.Helper()
+	return w.sign(t, jwt.SigningMethodES256, w.issuers[p.Issuer], p, scope, changes)
+}
+
+// signedByPublicKey is a token that whoever reads the issuer's keys can make.
+func (w *world) signedByPublicKey(t *testing.T, p access.Person, scope string) string {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(w.issuers[p.Issuer].Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.sign(t, jwt.SigningMethodHS256, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), p, scope, nil)
+}
+
+func (w *world) sign(t *testing.T, method jwt.SigningMethod, key any, p access.Person, scope string, changes object) string {
+	t.Helper()
 	claims := object{
 		"iss": p.Issuer, "sub": p.Subject, "aud": resource, "scope": scope, "client_id": "test-client",
 		"iat": w.clock.now().Unix(), "exp": w.clock.now().Add(24 * time.Hour).Unix(),
 	}
 	maps.Copy(claims, changes)
 	maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
-	signed := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims(claims))
+	signed := jwt.NewWithClaims(method, jwt.MapClaims(claims))
 	signed.Header["kid"] = "1"
-	s, err := signed.SignedString(w.issuers[p.Issuer])
+	s, err := signed.SignedString(key)
 	if err != nil {
 		t.Fatal(err)
 	}

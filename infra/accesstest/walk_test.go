@@ -90,12 +90,20 @@ func TestWalk_Names(t *testing.T) {
 	if got := nothing("emails_list", object{"from": sender}); got != nothing("emails_list", object{"from": "never@example.com"}) {
 		t.Errorf("by sender: %s", got)
 	}
-	slug := "email.processed"
-	if len(w.owner.list(t, "system_events_list", object{"slug": slug})) == 0 {
-		t.Fatal("Aurora has no such event")
+	slugs := map[any]bool{}
+	for _, e := range w.owner.list(t, "system_events_list", object{"limit": 200}) {
+		slugs[e["slug"]] = true
 	}
-	if got := nothing("system_events_list", object{"slug": slug}); got != nothing("system_events_list", object{"slug": "never.happened"}) {
-		t.Errorf("by slug: %s", got)
+	for _, e := range w.stranger.list(t, "system_events_list", object{"limit": 200}) {
+		delete(slugs, e["slug"])
+	}
+	if len(slugs) == 0 {
+		t.Fatal("Aurora has no kind of event of its own")
+	}
+	for slug := range slugs {
+		if got := nothing("system_events_list", object{"slug": slug}); got != nothing("system_events_list", object{"slug": "never.happened"}) {
+			t.Errorf("by slug %s: %s", slug, got)
+		}
 	}
 	w.stranger.get(t, "secrets_create", object{"name": "SECOND", "value": "x"})
 	for _, c := range []struct {
