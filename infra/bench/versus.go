@@ -65,7 +65,7 @@ func (b *bench) versusSDK(context.Context) error {
 	return nil
 }
 
-// fill makes as many requests as take 50 ms, which it finds out the first time.
+// fill makes as many requests as take 25 ms, which it finds out the first time.
 func (m *meter) fill(r request, n *int) (cost, int, error) {
 	if *n == 0 {
 		for *n = 50; ; *n *= 2 {
@@ -73,7 +73,7 @@ func (m *meter) fill(r request, n *int) (cost, int, error) {
 			if err != nil {
 				return c, 0, err
 			}
-			if c.CPU > 50e6 {
+			if c.CPU > 25e6 {
 				break
 			}
 		}

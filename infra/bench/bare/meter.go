@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"io"
 	"log"
 	"net/http"
-	"net/http/httptest"
+	"net/url"
 	"os"
 	"runtime"
 	"strings"
@@ -31,21 +33,24 @@ func meter(h http.Handler) {
 		if err := json.Unmarshal(line, &order); err != nil {
 			log.Fatal(err)
 		}
-		var w *httptest.ResponseRecorder
+		w := &answer{header: make(http.Header)}
 		var before, after runtime.MemStats
+		runtime.GC()
 		runtime.ReadMemStats(&before)
 		start := cpu()
 		for range order.N {
-			r := httptest.NewRequest(http.MethodPost, order.Path, strings.NewReader(order.Body))
-			r.Header = order.Header.Clone()
-			w = httptest.NewRecorder()
-			h.ServeHTTP(w, r)
+			w.status = http.StatusOK // unless it says otherwise
+			w.body.Reset()
+			h.ServeHTTP(w, &http.Request{
+				Method: http.MethodPost, URL: &url.URL{Path: order.Path}, Host: "inbox.example.com", Header: order.Header,
+				Body: io.NopCloser(strings.NewReader(order.Body)), ContentLength: int64(len(order.Body)),
+			})
 		}
 		spent := cpu() - start
 		runtime.ReadMemStats(&after)
 		report, err := json.Marshal(map[string]any{
 			"CPU": spent, "Allocs": after.Mallocs - before.Mallocs, "Bytes": after.TotalAlloc - before.TotalAlloc,
-			"Status": w.Code, "Answer": w.Body.String(),
+			"Status": w.status, "Answer": w.body.String(),
 		})
 		if err != nil {
 			log.Fatal(err)
@@ -53,6 +58,17 @@ func meter(h http.Handler) {
 		os.Stdout.Write(append(report, '\n'))
 	}
 }
+
+// answer is an [http.ResponseWriter] that costs little.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 // cpu is what this process has used of processors, in nanoseconds.
 func cpu() int64 {
