@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/dynamo/dynamotest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 )
 
@@ -32,7 +33,7 @@ func newLab(t *testing.T) *lab {
 		T:     t,
 		now:   time.Date(2026, 12, 2, 9, 30, 0, 0, time.UTC),
 		keys:  []Key{testKey("k1")},
-		table: storetest.NewFault(storetest.Temp(t).Table("confirmations")),
+		table: storetest.NewFault(dynamotest.Open(t)),
 	}
 	l.restart()
 	return l

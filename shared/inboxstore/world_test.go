@@ -15,6 +15,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/dynamo/dynamotest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 )
@@ -38,7 +39,7 @@ func newWorld(t testing.TB, options ...func(*Options)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { blobs.Close() })
-	w := &world{witness: &witness{Table: storetest.Temp(t).Table("data"), keys: map[store.Key]bool{}}, blobs: &faultyBlobs{Blobs: blobs}, now: noon}
+	w := &world{witness: &witness{Table: dynamotest.Open(t), keys: map[store.Key]bool{}}, blobs: &faultyBlobs{Blobs: blobs}, now: noon}
 	w.table = storetest.NewFault(w.witness)
 	o := Options{Table: w.table, Blobs: w.blobs, Now: func() time.Time { return w.now }, Keys: staticKeys(testKey), Log: slog.New(slog.DiscardHandler)}
 	for _, option := range options {
