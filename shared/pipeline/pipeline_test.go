@@ -109,7 +109,7 @@ func TestApproved(t *testing.T) {
 		}
 	}
 	if d := cmp.Diff([]string{
-		"The message was read.", "Anyone may send to this inbox.", "The inbox has no filters.", "The message has no attachments.",	}, results); d != "" {
+		"The message was read.", "Anyone may send to this inbox.", "The inbox has no filters.", "The message has no attachments."}, results); d != "" {
 		t.Errorf("results (-want +got):\n%s", d)
 	}
 }

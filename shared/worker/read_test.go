@@ -371,3 +371,30 @@ func TestStoppedAndKilled(t *testing.T) {
 		t.Errorf("log: %s", w.logs.String())
 	}
 }
+
+// A worker whose lease is over while it waits for the model has lost the job to
+// another one: what it brings is thrown away, and counted once.
+func TestLeaseIsOver(t *testing.T) {
+	w := newWorld(t)
+	answer, first := w.answer, true
+	w.answer = func(ctx context.Context, r model.Request) (model.Answer, error) {
+		if first {
+			first = false
+			w.pass(maxLease)
+			w.work(t) // another worker
+			a, err := answer(ctx, r)
+			a.Text = "Too late."
+			return a, err
+		}
+		return answer(ctx, r)
+	}
+	e := w.receive(t, message)
+	w.work(t)
+	runs := w.runs(t, e.ID)
+	if u := w.usage(t).Total; len(runs) != 1 || *runs[0].Output != "Answered." || u.Runs != 1 || w.asked != 2 {
+		t.Errorf("runs %+v, usage %+v, asked %d times", runs, u, w.asked)
+	}
+	if got := w.slugs(t, e.ID); len(got) != 4 {
+		t.Errorf("events %q", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,11 +18,14 @@ import (
 
 // post is a way out that keeps what is sent, and fails by turns as told.
 type post struct {
+	mu   sync.Mutex
 	sent []reply.Message
 	errs []error
 }
 
 func (p *post) Send(_ context.Context, m reply.Message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var err error
 	if len(p.errs) > 0 {
 		err, p.errs = p.errs[0], p.errs[1:]

@@ -18,6 +18,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
 	"github.com/universokobana/kobana-inbox-mcp/shared/model"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/dynamo/dynamotest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
@@ -71,7 +72,7 @@ func (w *world) pass(d time.Duration) {
 
 func newWorld(t testing.TB, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{table: storetest.NewFault(storetest.Temp(t).Table("data")), clock: noon, ws: access.WorkspaceID(inbox.NewID(noon))}
+	w := &world{table: storetest.NewFault(dynamotest.Open(t)), clock: noon, ws: access.WorkspaceID(inbox.NewID(noon))}
 	w.answer = func(context.Context, model.Request) (model.Answer, error) {
 		return model.Answer{Text: "Answered.", Tokens: model.Tokens{InputTokens: 1000, OutputTokens: 100}}, nil
 	}
