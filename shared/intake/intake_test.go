@@ -20,6 +20,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mail"
 	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/dynamo/dynamotest"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/files"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 )
@@ -40,7 +41,7 @@ type world struct {
 
 func newWorld(t testing.TB, options ...func(*Options)) *world {
 	t.Helper()
-	w := &world{table: storetest.NewFault(storetest.Temp(t).Table("data")), blobs: t.TempDir(), now: noon}
+	w := &world{table: storetest.NewFault(dynamotest.Open(t)), blobs: t.TempDir(), now: noon}
 	blobs, err := files.Open(w.blobs)
 	if err != nil {
 		t.Fatal(err)
