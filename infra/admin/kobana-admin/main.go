@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 // carryOut runs the command on the store that the environment names.
 func carryOut(ctx context.Context, c *admin.Command, getenv func(string) string, stderr io.Writer) ([]byte, error) {
-	log := slog.New(slog.NewTextHandler(stderr, nil))
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	table := getenv("DATA_TABLE")
 	switch {
 	case table == "":
