@@ -141,10 +141,7 @@ func (c *client) reads() error {
 		}
 	case 1, 2:
 		f := pick(c, families...)
-		id, err := c.oldest(v, f.tool+"_list", object{"limit": 5})
-		if f.tool == "emails" || f.tool == "webhooks" { // whose newest may go at any time
-			id, err = c.oldest(v, f.tool+"_list", object{})
-		}
+		id, err := c.oldest(v, f.tool+"_list", object{})
 		if err != nil {
 			return err
 		}
