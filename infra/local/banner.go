@@ -20,8 +20,9 @@ Connect a client:
   VS Code      code --add-mcp '{"name":"kobana-inbox","type":"http","url":"%[1]s","headers":{"Authorization":"Bearer demo-owner"}}'
   Inspector    npx @modelcontextprotocol/inspector@latest --cli --server-url %[1]s --transport http --header "Authorization: Bearer demo-owner" --method resources/list
 
+%[4]s
 Stop with Ctrl-C.
-`, mcp, s.wayIn(), demoTokenLines())
+`, mcp, s.wayIn(), demoTokenLines(), s.mailIn())
 }
 
 func (s *Server) wayIn() string {
@@ -30,6 +31,16 @@ func (s *Server) wayIn() string {
 	}
 	return fmt.Sprintf("Sign in at %s: give a client the address alone, without a header.\nOr use a demo token (this machine only)",
 		strings.Join(s.issuers, " or "))
+}
+
+// mailIn says how mail comes in.
+func (s *Server) mailIn() string {
+	if s.mail == nil {
+		return "Mail comes in by make import; SMTP is off.\n"
+	}
+	return fmt.Sprintf(`Send it mail by SMTP, at %[1]s (this machine only), such as the message in a file:
+  curl smtp://%[1]s --mail-from you@example.com --mail-rcpt aurora-support@inbox.kobana.com.br --upload-file message.eml
+`, s.mail.Addr())
 }
 
 func demoTokenLines() string {

@@ -6,6 +6,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ import (
 // Config is what the environment decides.
 type Config struct {
 	Port       int              // PORT, default 3000; 0 takes a free one
+	SMTPPort   *int             // SMTP_PORT, default 2525, or 0 where PORT is; nil ("off"): no mail comes in by SMTP
 	DataDir    string           // DATA_DIR, default .data
 	ConfirmTTL time.Duration    // CONFIRM_TTL, default and at most five minutes (R14)
 	ReadOnly   bool             // READ_ONLY=1 lists and runs no writing tool
@@ -45,9 +47,21 @@ func ConfigFrom(getenv func(string) string) (Config, error) {
 	c := Config{Port: 3000, DataDir: ".data", ConfirmTTL: confirm.MaxTTL}
 	var err error
 	if v := getenv("PORT"); v != "" {
-		if c.Port, err = strconv.Atoi(v); err != nil || c.Port < 0 || c.Port > 65535 {
-			return c, fmt.Errorf("PORT is %q: it takes a number from 0 to 65535", v)
+		if c.Port, err = parsePort(v); err != nil {
+			return c, fmt.Errorf("PORT is %q: it takes %w", v, err)
 		}
+	}
+	switch v := getenv("SMTP_PORT"); {
+	case v == "" && c.Port == 0: // whoever takes a free one runs beside others
+		c.SMTPPort = new(0)
+	case v == "":
+		c.SMTPPort = new(2525)
+	case v != "off":
+		port, err := parsePort(v)
+		if err != nil {
+			return c, fmt.Errorf("SMTP_PORT is %q: it takes off, or %w", v, err)
+		}
+		c.SMTPPort = &port
 	}
 	if v := getenv("DATA_DIR"); v != "" {
 		c.DataDir = v
@@ -80,13 +94,33 @@ func ConfigFrom(getenv func(string) string) (Config, error) {
 	return c, nil
 }
 
-// listen opens the loopback address that the configuration names.
-func (c Config) listen() (net.Listener, error) {
-	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)))
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen on port %d: %w; set PORT to another one", c.Port, err)
+// parsePort reads the number of a port. The error says what it takes.
+func parsePort(v string) (int, error) {
+	port, err := strconv.Atoi(v)
+	if err != nil || port < 0 || port > 65535 {
+		return 0, errors.New("a number from 0 to 65535")
 	}
-	return ln, nil
+	return port, nil
+}
+
+// listen opens the loopback addresses that the configuration names; mail is nil
+// where none comes in by SMTP.
+func (c Config) listen() (clients, mail net.Listener, err error) {
+	if clients, err = listenOn(c.Port, "set PORT to another one"); err != nil || c.SMTPPort == nil {
+		return clients, nil, err
+	}
+	if mail, err = listenOn(*c.SMTPPort, "set SMTP_PORT to another one or off"); err != nil {
+		return nil, nil, errors.Join(err, clients.Close())
+	}
+	return clients, mail, nil
+}
+
+func listenOn(port int, advice string) (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on port %d: %w; %s", port, err, advice)
+	}
+	return l, nil
 }
 
 // maxSocketPath is how long the path of a unix socket may be, in bytes, on

@@ -16,14 +16,15 @@ func TestConfigFrom(t *testing.T) {
 	from := func(env map[string]string) (Config, error) {
 		return ConfigFrom(func(name string) string { return env[name] })
 	}
+	noFuncs := cmpopts.IgnoreFields(Config{}, "Models", "OAuth")
 	got, err := from(nil)
-	if want := (Config{Port: 3000, DataDir: ".data", ConfirmTTL: 5 * time.Minute}); cmp.Diff(want, got, cmpopts.EquateEmpty()) != "" || err != nil {
+	if want := (Config{Port: 3000, SMTPPort: new(2525), DataDir: ".data", ConfirmTTL: 5 * time.Minute}); cmp.Diff(want, got, cmpopts.EquateEmpty(), noFuncs) != "" || err != nil {
 		t.Errorf("by default: %+v, %v", got, err)
 	}
-	got, err = from(map[string]string{"PORT": "0", "DATA_DIR": "/x", "CONFIRM_TTL": "90s", "READ_ONLY": "1", "RATE_LIMIT": "5/7",
+	got, err = from(map[string]string{"PORT": "0", "SMTP_PORT": "25", "DATA_DIR": "/x", "CONFIRM_TTL": "90s", "READ_ONLY": "1", "RATE_LIMIT": "5/7",
 		"CONFIRM_ALSO": "inboxes_update, agents_update", "WEBHOOK_ALLOW_LOOPBACK": "1"})
-	if want := (Config{Port: 0, DataDir: "/x", ConfirmTTL: 90 * time.Second, ReadOnly: true, RateLimit: access.RateLimit{PerSecond: 5, Burst: 7},
-		ConfirmAlso: []string{"inboxes_update", "agents_update"}, WebhookAllowLoopback: true}); cmp.Diff(want, got, cmpopts.EquateEmpty()) != "" || err != nil {
+	if want := (Config{Port: 0, SMTPPort: new(25), DataDir: "/x", ConfirmTTL: 90 * time.Second, ReadOnly: true, RateLimit: access.RateLimit{PerSecond: 5, Burst: 7},
+		ConfirmAlso: []string{"inboxes_update", "agents_update"}, WebhookAllowLoopback: true}); cmp.Diff(want, got, cmpopts.EquateEmpty(), noFuncs) != "" || err != nil {
 		t.Errorf("all set: %+v, %v", got, err)
 	}
 	got, err = from(map[string]string{"READ_ONLY": "0", "RATE_LIMIT": "off", "CONFIRM_TTL": "5m"})
@@ -32,11 +33,27 @@ func TestConfigFrom(t *testing.T) {
 	}
 }
 
+// Who takes a free port for clients runs beside others, and takes one for mail.
+func TestConfigFrom_SMTPPort(t *testing.T) {
+	for _, c := range []struct {
+		port, smtp string
+		want       *int
+	}{
+		{"", "", new(2525)}, {"3001", "", new(2525)}, {"0", "", new(0)}, {"0", "2525", new(2525)}, {"", "0", new(0)}, {"", "off", nil}, {"0", "off", nil},
+	} {
+		got, err := ConfigFrom(func(name string) string { return map[string]string{"PORT": c.port, "SMTP_PORT": c.smtp}[name] })
+		if diff := cmp.Diff(c.want, got.SMTPPort); diff != "" || err != nil {
+			t.Errorf("%+v: %s, %v", c, diff, err)
+		}
+	}
+}
+
 // TestConfigFrom_Errors name the variable and what it takes; R14: no
 // confirmation counts for more than five minutes.
 func TestConfigFrom_Errors(t *testing.T) {
 	for name, values := range map[string][]string{
 		"PORT":                   {"x", "-1", "65536", "3000 ", "0x10", "1.5"},
+		"SMTP_PORT":              {"x", "-1", "65536", "OFF", "2525 "},
 		"CONFIRM_TTL":            {"x", "5", "0s", "-1s", "5m1ns", "300001ms", "1h"},
 		"READ_ONLY":              {"true", "yes", "2", " 1"},
 		"CONFIRM_ALSO":           {"nope", "emails_get"},

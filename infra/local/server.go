@@ -26,6 +26,7 @@ type Server struct {
 
 	data     *data
 	listener net.Listener // of clients
+	mail     net.Listener // of SMTP, nil where it is off
 	commands net.Listener // of other processes
 	handler  http.Handler
 	log      *slog.Logger
@@ -35,13 +36,13 @@ type Server struct {
 // Open listens, opens the store and fills a new one with the demo. Serve it
 // or close it.
 func Open(ctx context.Context, c Config, log *slog.Logger) (*Server, error) {
-	l, err := c.listen()
+	clients, mail, err := c.listen()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: "http://" + l.Addr().String(), listener: l, log: log}
+	s := &Server{URL: "http://" + clients.Addr().String(), listener: clients, mail: mail, log: log}
 	if s.data, err = openData(ctx, c, s.URL, log); err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, errors.Join(err, s.stopListening())
 	}
 	if err := s.open(c); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -101,13 +102,26 @@ func gateway(o server.Options, links http.Handler) http.Handler {
 	return mux
 }
 
-// Serve answers requests, and commands, until the context ends; then it lets
-// the running ones finish and closes the store.
+// service is what answers at a listener.
+type service interface {
+	Serve(net.Listener) error
+	Shutdown(context.Context) error // what is running may finish, as long as the context lasts
+	Close() error
+}
+
+// Serve answers requests, and commands, and takes mail until the context ends;
+// then it lets what is running finish and closes the store.
 func (s *Server) Serve(ctx context.Context) (err error) {
-	servers := []*http.Server{s.httpServer(s.handler), s.httpServer(commandHandler(s.data))}
-	failed := make(chan error, len(servers))
-	for i, l := range []net.Listener{s.listener, s.commands} {
-		go func() { failed <- servers[i].Serve(l) }()
+	services := map[net.Listener]service{
+		s.listener: s.httpServer(s.handler),
+		s.commands: s.httpServer(commandHandler(s.data)),
+	}
+	if s.mail != nil {
+		services[s.mail] = newSMTPServer(s.data, s.log)
+	}
+	failed := make(chan error, len(services))
+	for l, service := range services {
+		go func() { failed <- service.Serve(l) }()
 	}
 	working, stop := context.WithCancel(ctx)
 	worked := make(chan struct{})
@@ -129,10 +143,18 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	for _, h := range servers {
-		if h.Shutdown(ending) != nil { // some are not done: they have had their time
-			err = errors.Join(err, h.Close())
-		}
+	ended := make(chan error, len(services))
+	for _, service := range services {
+		go func() {
+			err := service.Shutdown(ending)
+			if err != nil { // some are not done: they have had their time
+				err = service.Close()
+			}
+			ended <- err
+		}()
+	}
+	for range services {
+		err = errors.Join(err, <-ended)
 	}
 	stop()
 	<-worked
@@ -155,9 +177,10 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 }
 
 // Close stops listening and closes the store.
-func (s *Server) Close() error {
-	err := s.data.close()
-	for _, l := range []net.Listener{s.listener, s.commands} {
+func (s *Server) Close() error { return errors.Join(s.data.close(), s.stopListening()) }
+
+func (s *Server) stopListening() (err error) {
+	for _, l := range []net.Listener{s.listener, s.mail, s.commands} {
 		if l == nil {
 			continue
 		}
