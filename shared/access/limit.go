@@ -13,7 +13,8 @@ import (
 )
 
 // RateLimit is how much one person may ask of one instance: requests a second
-// in the long run, and at once after a rest.
+// in the long run, and at once after a rest. In the cloud each family has
+// instances of its own, so there it is per person and family.
 type RateLimit struct {
 	PerSecond rate.Limit // rate.Inf: unlimited
 	Burst     int
