@@ -146,10 +146,12 @@ func TestSpellingAtTheEndOfWhatIsKept(t *testing.T) {
 func FuzzHide(f *testing.F) {
 	f.Add("t0k/en+x", `a \u0074 %74 &#116; \ud800\x7`)
 	f.Add(`a"b\c`, `\`)
+	f.Add("\x00\x00\x00\x00\r\r", "000011K11111100+01") // a secret of which nothing shows
 	f.Fuzz(func(t *testing.T, secret, text string) {
 		h := newHider([]string{secret})
 		kept := h.hide(text)
-		if kept != repeated && (h.repeats(kept) || len(h.terms) > 0 && strings.Contains(fold(kept), fold(strings.TrimRight(secret, "=")))) {
+		shown := fold(strings.TrimRight(secret, "="))
+		if kept != repeated && (h.repeats(kept) || shown != "" && strings.Contains(fold(kept), shown)) {
 			t.Errorf("%q is in %q", secret, kept)
 		}
 	})
