@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -36,7 +37,7 @@ func (s *Seeder) run(ctx context.Context, arrivals []arrival) error {
 	steps := pipeline.New(pipeline.Options{Log: s.Log, Now: s.clock.tick})
 	in := intake.New(intake.Options{DB: s.db, Log: s.Log, Now: s.clock.tick, Pipeline: steps})
 	w := worker.New(worker.Options{
-		DB: s.db, Pipeline: steps, Log: s.Log, Now: s.clock.tick, Jitter: func() float64 { return 0.5 },
+		DB: s.db, Pipeline: steps, Log: slog.New(slog.DiscardHandler), Now: s.clock.tick, // what happened long ago is no news Jitter: func() float64 { return 0.5 },
 		Models: model.Providers{"rules": rules.Model{}}, Sender: receivers{house.URL, webhooks.New(webhooks.Options{AllowLoopback: true, Now: s.clock.tick})},
 	})
 	for i, a := range arrivals {
@@ -67,10 +68,13 @@ func (s *Seeder) live(ctx context.Context, w *worker.Worker, until time.Time) er
 	end := s.db.At(func() time.Time { return until })
 	for pause := 100 * time.Millisecond; ; pause = min(3*pause, time.Hour) {
 		left, err := end.DueJobs(ctx, 1)
-		if next := s.clock.at().Add(pause); err != nil || len(left) == 0 || next.After(until) {
+		if err != nil || len(left) == 0 {
 			return err
-		} else {
+		}
+		if next := s.clock.at().Add(pause); next.Before(until) {
 			s.clock.set(next)
+		} else {
+			s.clock.set(until)
 		}
 		if err := w.Sweep(ctx); err != nil {
 			return err

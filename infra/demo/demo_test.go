@@ -182,7 +182,7 @@ func TestSeed_EveryKind(t *testing.T) {
 			t.Errorf("%s: %d signing secrets, %v", w.Label, len(secrets), err)
 		}
 		deliveries, err := db.Deliveries(ctx, ws, string(w.ID), inbox.DeliveryFilter{}, inbox.PageRequest{})
-		if want := map[string]int{"ERP": 4, "CRM": 19}[w.Label]; err != nil || len(deliveries.Data) != want || w.Status != inbox.Active {
+		if want := map[string]int{"ERP": 4, "CRM": 20}[w.Label]; err != nil || len(deliveries.Data) != want || w.Status != inbox.Active {
 			t.Errorf("%s: %s, %d deliveries, want %d, %v", w.Label, w.Status, len(deliveries.Data), want, err)
 		}
 		failures := int64(0)
