@@ -112,6 +112,7 @@ func TestRefusal_Headers(t *testing.T) {
 		"From: undisclosed\n":                  CodeNoSender,
 		"From: <>\n":                           CodeNoSender,
 		"From: ana@b.example, eva@c.example\n": CodeNoSender,
+		ana + ana:                              CodeNoSender,
 		"From: eva@c.example\nFrom: ana@b.example\n":             CodeNoSender,
 		"From: \"eva@c.example\" <ana@b.example>\n":              CodeNoSender,
 		"From: \"ana@b.example\" <ana@b.example>\n":              "",
