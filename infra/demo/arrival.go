@@ -95,7 +95,7 @@ func (r receivers) Send(ctx context.Context, req webhooks.Request) (inbox.Delive
 }
 
 // brokenSince is how long ago the CRM ceased to take what it is told.
-const brokenSince = 30 * time.Hour
+const brokenSince = 34 * time.Hour
 
 // answer is that of a receiver: the ERP takes everything, the CRM nothing any
 // more.

@@ -65,7 +65,7 @@ func (s *Seeder) aurora(ctx context.Context) error {
 		{"09-broken", support, 3 * 24 * hour}, // cannot be read
 		{"04-hidden-instructions", invoices, 2 * 24 * hour},
 		{"05-application", jobs, 40 * hour},           // the inbox is not active
-		{"01-late-delivery", support, 26 * hour},      // no rule of the agent's fits
-		{"02-late-delivery-again", support, 3 * hour}, // nor this one
+		{"01-late-delivery", support, 30 * hour},      // no rule of the agent's fits
+		{"02-late-delivery-again", support, 4 * hour}, // nor this one
 	})
 }
