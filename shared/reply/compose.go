@@ -58,7 +58,7 @@ func Compose(d Draft) (Message, error) {
 	}
 	var b bytes.Buffer
 	for _, f := range [][2]string{
-		{"From", (&mail.Address{Name: line(d.Inbox.Label), Address: from}).String()},
+		{"From", named(line(d.Inbox.Label), from)},
 		{"To", (&mail.Address{Address: to}).String()},
 		{"Subject", mime.QEncoding.Encode("utf-8", subject(d.Email.Subject))},
 		{"Date", d.At.UTC().Format("Mon, 02 Jan 2006 15:04:05 -0700")},
@@ -104,6 +104,17 @@ func writeField(b *bytes.Buffer, name, value string) {
 		length += 1 + len(word)
 	}
 	b.WriteString("\r\n")
+}
+
+// named is an address with a name. One that is not ASCII is in base64, which may
+// stand there whatever it is of (RFC 2047 §5); net/mail has others in Q, and
+// leaves a backslash as it is.
+func named(name, address string) string {
+	plain := (&mail.Address{Name: name, Address: address}).String()
+	if strings.HasPrefix(plain, "=?") {
+		return mime.BEncoding.Encode("utf-8", name) + " <" + address + ">"
+	}
+	return plain
 }
 
 // line is a text for a header field: one line, without what cannot be seen, and
