@@ -77,7 +77,7 @@ func TestOnTheRealService(t *testing.T) {
 	agent := l.does("id", "agents_create", `{"label":"Clerk","llm_model":"rules/demo","system_message":"Sort."}`)
 	l.does("label", "agents_update", `{"id":"%s","label":"Clerk 2"}`, agent)
 	box := l.does("id", "inboxes_create", `{"label":"Support","agent_id":"%s"}`, agent)
-	l.does("label", "inboxes_update", `{"id":"%s","label":"Help"}`, box)
+	l.does("label", "inboxes_update", `{"id":"%s","label":"Help","agent_id":null}`, box) // no worker runs here, so its mail is to be done on arrival
 	if got := l.does("allowed_recipients", "inboxes_add_recipient", `{"id":"%s","email":"ana@sender.example"}`, box); got != "[ana@sender.example]" {
 		t.Errorf("allowed: %s", got)
 	}
