@@ -65,7 +65,7 @@ func TestImport_References(t *testing.T) {
 	for _, x := range []struct{ ref, token, inbox, status string }{
 		{support, "demo-owner", "Support", "approved"},
 		{strings.ToUpper(support), "demo-owner", "Support", "approved"},
-		{"bosque-pedidos@inbox.kobana.com.br", "demo-other", "Pedidos", "approved"},
+		{"bosque-pedidos@inbox.kobana.com.br", "demo-other", "Pedidos", "processed"},  // it has no agent
 		{"aurora-invoices@inbox.kobana.com.br", "demo-owner", "Invoices", "rejected"}, // the sender is not allowed
 		{jobs, "demo-owner", "Jobs", "rejected"},                                      // not active
 		{someID, "demo-owner", "Jobs", "rejected"},
@@ -73,7 +73,7 @@ func TestImport_References(t *testing.T) {
 		path := write(t, "one.eml", message("for "+x.ref))
 		told, err := importing(t, s.config(), path, x.ref)
 		m := lineTold.FindStringSubmatch(told)
-		if err != nil || m == nil || m[1] != x.status || m[2] != path || (m[4] == "") != (x.status == "approved") {
+		if err != nil || m == nil || m[1] != x.status || m[2] != path || (m[4] == "") != (x.status != "rejected") {
 			t.Fatalf("%s: %q, %v", x.ref, told, err)
 		}
 		e := get[object](t, as(x.token).at(s), "emails_get", object{"id": m[3]})

@@ -15,6 +15,8 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
+	"github.com/universokobana/kobana-inbox-mcp/shared/worker"
 )
 
 // shared is a server that all tests use which change nothing.
@@ -29,7 +31,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	var stop func() error
-	if shared, stop, err = start(testConfig(dir)); err != nil {
+	if shared, stop, err = start(testConfig(dir), false); err != nil {
 		panic(err)
 	}
 	code := m.Run()
@@ -44,13 +46,18 @@ func testConfig(dir string) Config {
 	return Config{DataDir: dir, ConfirmTTL: confirm.MaxTTL, RateLimit: access.RateLimit{PerSecond: rate.Inf}}
 }
 
-// start opens a server and serves it until stop is called.
-func start(c Config) (s *Server, stop func() error, err error) {
+// start opens a server and serves it until stop is called. Unless it is living,
+// its worker finds no jobs: then nothing moves by itself that a test compares.
+func start(c Config, living bool) (s *Server, stop func() error, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s, err = Open(ctx, c, quiet())
 	if err != nil {
 		cancel()
 		return nil, nil, err
+	}
+	if !living {
+		none := inboxstore.New(inboxstore.Options{Table: s.data.db.Table("no jobs")})
+		s.data.worker = worker.New(worker.Options{DB: none, Log: quiet()})
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
@@ -85,7 +92,13 @@ func serve(t *testing.T, change ...func(*Config)) *Server {
 // serveOn starts a server that the test stops itself.
 func serveOn(t *testing.T, c Config) (s *Server, stop func()) {
 	t.Helper()
-	s, end, err := start(c)
+	return stopping(t, c, false)
+}
+
+// stopping starts a server, and stops it when it is told to.
+func stopping(t *testing.T, c Config, living bool) (s *Server, stop func()) {
+	t.Helper()
+	s, end, err := start(c, living)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,14 +140,14 @@ func TestR1_Values(t *testing.T) {
 	c := as("demo-owner")
 	for uri, parts := range map[string][]string{
 		"kobana://inbox/models": {`"Claude Sonnet 4.5"`, `"input_price":3`, `"currency":"USD"`},
-		"kobana://inbox/usage":  {`"total":{"emails":190,"runs":187,"failed_runs":3,`, `"by_model":[{`, `"by_day":[{`},
+		"kobana://inbox/usage":  {`"total":{"emails":10,"runs":7,"failed_runs":3,`, `"by_model":[{`, `"by_day":[{`},
 		"kobana://inbox/workspaces/" + c.id(t, "workspaces_list", nil):                                               {`"label":"Aurora"`, `"monthly_cost_limit":50`},
 		"kobana://inbox/inboxes/" + c.where(t, "inboxes_list", "label", "Invoices")["id"].(string):                   {`"email":"aurora-invoices@inbox.kobana.com.br"`, `"allowed_recipients":["faturas@rodoviaria.example","billing@paper-mill.example"]`, `"filters":[]`},
 		"kobana://inbox/emails/" + c.where(t, "emails_list", "from", "faturas@rodoviaria.example")["id"].(string):    {`"Fatura 2026/0881 – vencimento dia 10"`, `"filename":"fatura-2026-0881.pdf"`, `Qualquer dúvida, estamos à disposição.`, `"headers":[{`, `"status":"processed"`},
 		"kobana://inbox/agents/" + c.where(t, "agents_list", "label", "Helpdesk")["id"].(string):                     {`"system_message":"You answer customers`, `"skills_repo":null`},
-		"kobana://inbox/agent-runs/" + c.where(t, "agent_runs_list", "status", "failed")["id"].(string):              {`"error":"The model provider did not answer within 60 s."`, `"total_cost":0.00741`},
-		"kobana://inbox/workflow-runs/" + c.where(t, "workflow_runs_list", "status", "failed")["id"].(string):        {`{"name":"run_agent","status":"failed","result":"The model provider`},
-		"kobana://inbox/webhooks/" + c.where(t, "webhooks_list", "label", "CRM")["id"].(string):                      {`"url":"https://crm.aurora.example/kobana"`, `"subscribed_events":["email.processed"]`, `"status":"active"`},
+		"kobana://inbox/agent-runs/" + c.where(t, "agent_runs_list", "status", "failed")["id"].(string):              {`"error":"None of the demo's rules fits this e-mail."`, `"total_cost":0`},
+		"kobana://inbox/workflow-runs/" + c.where(t, "workflow_runs_list", "status", "failed")["id"].(string):        {`{"name":"run_agent","status":"failed","result":"None of the demo's rules`},
+		"kobana://inbox/webhooks/" + c.where(t, "webhooks_list", "label", "CRM")["id"].(string):                      {`"url":"https://crm.aurora.example/kobana"`, `"subscribed_events":["email.processed","email.failed"]`, `"status":"active"`},
 		"kobana://inbox/system-events/" + c.where(t, "system_events_list", "slug", "email.processed")["id"].(string): {`"payload":{"status":"processed","rejection_reason":null,"workflow_run_id":"`},
 	} {
 		if text := c.read(t, uri); !has(text, parts...) {

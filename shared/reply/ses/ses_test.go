@@ -75,8 +75,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// unknown is that a message may have been sent.
-var unknown = errors.New("unknown")
+// errUnknown is that a message may have been sent.
+var errUnknown = errors.New("unknown")
 
 func kind(err error) error {
 	for _, known := range []error{reply.ErrRefused, reply.ErrNotSent} {
@@ -84,7 +84,7 @@ func kind(err error) error {
 			return known
 		}
 	}
-	return unknown
+	return errUnknown
 }
 
 // Whatever becomes of it, a message goes to SES once.
@@ -113,14 +113,14 @@ func TestSend_Failures(t *testing.T) {
 		"quota":                 {say(400, "LimitExceededException"), reply.ErrNotSent},
 		"throttled":             {say(429, "TooManyRequestsException"), reply.ErrNotSent},
 		"throttled on the way":  {say(400, "ThrottlingException"), reply.ErrNotSent},
-		"fault":                 {say(500, "InternalServiceErrorException"), unknown},
-		"fault with a code":     {say(503, "ThrottlingException"), unknown},
-		"gateway":               {say(502, ""), unknown},
-		"redirect":              {say(302, ""), unknown},
-		"no answer":             {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, unknown},
+		"fault":                 {say(500, "InternalServiceErrorException"), errUnknown},
+		"fault with a code":     {say(503, "ThrottlingException"), errUnknown},
+		"gateway":               {say(502, ""), errUnknown},
+		"redirect":              {say(302, ""), errUnknown},
+		"no answer":             {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, errUnknown},
 		"unreadable answer": {func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, "{")
-		}, unknown},
+		}, errUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
