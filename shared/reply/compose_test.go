@@ -94,7 +94,8 @@ func check(t *testing.T, d Draft) (Message, *netmail.Message) {
 	}
 	for _, s := range []string{*other.Subject, other.FromName, *other.Text} {
 		if strings.ContainsFunc(s, func(r rune) bool {
-			return unicode.In(r, unicode.Cf, unicode.Co) || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+			hidden := unicode.In(r, unicode.Cf, unicode.Co) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) // which are seen
+			return hidden || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 		}) {
 			t.Fatalf("%q has what cannot be seen", s)
 		}
