@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,11 +181,11 @@ func contents(t *testing.T, c Config, pattern string) map[string]string {
 // killed somewhere within its first start.
 type ending struct {
 	context.Context
-	left *int
+	left *atomic.Int64
 }
 
 func (e ending) Err() error {
-	if *e.left--; *e.left < 0 {
+	if e.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -195,9 +196,10 @@ func (e ending) Err() error {
 func TestServer_InterruptedFirstStart(t *testing.T) {
 	t.Parallel()
 	want := counts(t, shared)
-	for n := 0; ; n += 40 {
-		c, left := testConfig(dataDir(t)), n
-		s, err := Open(ending{t.Context(), &left}, c, quiet())
+	for n := int64(0); ; n = n*3/2 + 40 {
+		c, left := testConfig(dataDir(t)), &atomic.Int64{}
+		left.Store(n)
+		s, err := Open(ending{t.Context(), left}, c, quiet())
 		if err == nil { // it takes no more steps than that
 			if err := s.Close(); err != nil || n < 75 {
 				t.Errorf("after %d steps: %v", n, err)
