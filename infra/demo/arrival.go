@@ -37,8 +37,10 @@ func (s *Seeder) run(ctx context.Context, arrivals []arrival) error {
 	steps := pipeline.New(pipeline.Options{Log: s.Log, Now: s.clock.tick})
 	in := intake.New(intake.Options{DB: s.db, Log: s.Log, Now: s.clock.tick, Pipeline: steps})
 	w := worker.New(worker.Options{
-		DB: s.db, Pipeline: steps, Log: slog.New(slog.DiscardHandler), Now: s.clock.tick, // what happened long ago is no news Jitter: func() float64 { return 0.5 },
-		Models: model.Providers{"rules": rules.Model{}}, Sender: receivers{house.URL, webhooks.New(webhooks.Options{AllowLoopback: true, Now: s.clock.tick})},
+		DB: s.db, Pipeline: steps, Now: s.clock.tick, Jitter: func() float64 { return 0.5 },
+		Models: model.Providers{"rules": rules.Model{}},
+		Sender: receivers{house.URL, webhooks.New(webhooks.Options{AllowLoopback: true, Now: s.clock.tick})},
+		Log:    slog.New(slog.DiscardHandler), // what happened long ago is no news
 	})
 	for i, a := range arrivals {
 		raw, err := messages.ReadFile("mail/" + a.name + ".eml")
