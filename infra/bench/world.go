@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -132,7 +133,7 @@ func newWorld(ctx context.Context, dir string) (*world, error) {
 	for _, name := range server.FamilyNames() {
 		w.families[name] = server.Family(o, name)
 	}
-	w.families[""] = server.Router(o, w.families)
+	w.families[""] = server.Router(o, maps.Clone(w.families))
 	for name, h := range w.families {
 		w.lambda[name] = lambdahttp.New(h, t.Log())
 	}

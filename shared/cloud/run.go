@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
 	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
@@ -42,5 +40,5 @@ func run(name string, open func(*Function) (telemetry.Handler, error)) {
 		t.Log().Error("the function cannot start", "cause", err)
 		os.Exit(1)
 	}
-	lambda.Start(t.Wrap(h))
+	lambdahttp.Start(t.Wrap(h))
 }

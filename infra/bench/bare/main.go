@@ -14,8 +14,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
@@ -37,7 +35,7 @@ func main() {
 	family := os.Getenv("FAMILY")
 	t := telemetry.New(telemetry.Options{Function: family, Version: server.Version})
 	o.Log = t.Log()
-	lambda.Start(t.Wrap(lambdahttp.New(server.Family(o, family), t.Log())))
+	lambdahttp.Start(t.Wrap(lambdahttp.New(server.Family(o, family), t.Log())))
 }
 
 // gate lets anybody in, as the owner of a workspace.

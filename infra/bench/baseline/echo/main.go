@@ -1,15 +1,28 @@
-// Command echo is a function that answers with its event.
+// Command echo is a function that does nothing but answer: with its event, or
+// with what is in the file that ANSWER names.
 package main
 
 import (
 	"context"
+	"log"
+	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-func main() { lambda.Start(echo{}) }
+func main() {
+	name := os.Getenv("ANSWER")
+	if name == "" {
+		lambda.Start(answer(func(event []byte) []byte { return event }))
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(answer(func([]byte) []byte { return text }))
+}
 
-type echo struct{}
+// answer answers an event. It is a lambda.Handler.
+type answer func(event []byte) []byte
 
-// Invoke implements [lambda.Handler].
-func (echo) Invoke(_ context.Context, payload []byte) ([]byte, error) { return payload, nil }
+func (a answer) Invoke(_ context.Context, event []byte) ([]byte, error) { return a(event), nil }
