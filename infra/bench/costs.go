@@ -71,13 +71,13 @@ func (b *bench) costs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.file.Close()
+	defer w.Close()
 	b.section("processor time and allocations of a request, the product whole on the embedded store: as a Lambda event, against plain HTTP")
 	kinds := append([]request{
 		{"server/discover", "server/discover", nil, token},
 		{"tools/call emails_list, 50 e-mails", "tools/call", object{"name": "emails_list", "arguments": object{}}, token},
 		{"tools/call emails_get", "tools/call", object{"name": "emails_get", "arguments": object{"id": w.email}}, token},
-	}, requests(w.records, token)...)
+	}, requests(w.subjects, token)...)
 	if err := load(ctx, w, 50); err != nil {
 		return err
 	}
@@ -86,16 +86,16 @@ func (b *bench) costs(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.costOf(ctx, w, func() (request, error) { return rotation(w.records, token, ""), nil }); err != nil {
+	if err := b.costOf(ctx, w, func() (request, error) { return rotation(w.subjects, token, ""), nil }); err != nil {
 		return err
 	}
 	return b.costOf(ctx, w, func() (request, error) {
-		question, err := w.answer(ctx, rotation(w.records, token, ""))
+		question, err := w.answer(ctx, rotation(w.subjects, token, ""))
 		if err != nil {
 			return request{}, err
 		}
 		state, err := stateOf(question)
-		return rotation(w.records, token, state), err
+		return rotation(w.subjects, token, state), err
 	})
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
@@ -26,16 +24,11 @@ func (b *bench) growth(ctx context.Context) error {
 	var worlds []*world
 	var names []string
 	for _, n := range []int{fewRecords, 10_000, manyRecords} {
-		dir := filepath.Join(b.dir, fmt.Sprint("records-", n))
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return err
-		}
-		w, err := newWorld(ctx, dir)
+		w, err := newWorld(ctx, b.dir)
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
-		defer w.file.Close()
+		defer w.Close()
 		if err := load(ctx, w, n); err != nil {
 			return err
 		}

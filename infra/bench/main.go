@@ -42,6 +42,7 @@ var parts = []struct {
 	{"start", (*bench).starts},
 	{"warm", (*bench).warm},
 	{"cost", (*bench).costs},
+	{"cloud", (*bench).inCloud},
 	{"growth", (*bench).growth},
 }
 

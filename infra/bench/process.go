@@ -83,10 +83,12 @@ func invoke(ctx context.Context, f *lambdatest.Function, event []byte) ([]byte, 
 	return out, err
 }
 
-// checkAnswer refuses an HTTP or JSON-RPC error. What is no answer to a request, as
-// those of the baselines, passes.
+// checkAnswer refuses an error of HTTP, of JSON-RPC or of a tool, but for a
+// replay. What is no answer to a request, as those of the baselines, passes.
 func checkAnswer(out []byte) error {
-	if s := string(out); strings.Contains(s, `"statusCode":`) && !strings.Contains(s, `"statusCode":200`) || strings.Contains(s, `\"error\":{`) {
+	s := string(out)
+	if strings.Contains(s, `"statusCode":`) && !strings.Contains(s, `"statusCode":200`) || strings.Contains(s, `\"error\":{`) ||
+		strings.Contains(s, `\"isError\":true`) && !strings.Contains(s, "confirmation_replayed") {
 		return fmt.Errorf("refused: %.1000s", s)
 	}
 	return nil

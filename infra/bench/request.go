@@ -112,7 +112,7 @@ func result(answer []byte) (jsontext.Value, error) {
 }
 
 // requests are one of each kind that reads, about these records.
-func requests(r records, token string) []request {
+func requests(r subjects, token string) []request {
 	return []request{
 		{"tools/list", "tools/list", nil, token},
 		{"tools/call agents_get", "tools/call", object{"name": "agents_get", "arguments": object{"id": r.agent}}, token},
@@ -130,7 +130,7 @@ func requests(r records, token string) []request {
 
 // rotation is a call of a destructive tool; state, unless "", is that of the
 // question which it says yes to.
-func rotation(r records, token, state string) request {
+func rotation(r subjects, token, state string) request {
 	params := object{"name": "webhooks_rotate_secret", "arguments": object{"id": r.webhook}}
 	name := "tools/call, the question"
 	if state != "" {
@@ -153,4 +153,13 @@ func stateOf(answer []byte) (string, error) {
 		err = fmt.Errorf("no question: %.500s", answer)
 	}
 	return a.Result.State, err
+}
+
+// bodyOf is the body in what a function answered.
+func bodyOf(answer []byte) ([]byte, error) {
+	var a struct {
+		Body string `json:"body"`
+	}
+	err := json.Unmarshal(answer, &a)
+	return []byte(a.Body), err
 }

@@ -18,10 +18,11 @@ const (
 	startRuns  = 31
 	versusRuns = 11
 	warmRuns   = 31
+	fullRuns   = 15
 )
 
 // anyRecords are ids for servers that find anything.
-var anyRecords = records{agent: "0198c0de-0000-7000-8000-000000000001", webhook: "0198c0de-0000-7000-8000-000000000002"}
+var anyRecords = subjects{agent: "0198c0de-0000-7000-8000-000000000001", webhook: "0198c0de-0000-7000-8000-000000000002"}
 
 // versusSDK compares what a request costs with the official Go SDK, which
 // serves the same definitions. Neither has a store, nor checks tokens.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,17 +29,17 @@ import (
 // owner is the person who makes all requests.
 var owner = access.Person{Issuer: "https://login.example.com", Subject: "ana"}
 
-// records are those that requests are about.
-type records struct {
+// subjects are the records that requests are about.
+type subjects struct {
 	workspace             access.WorkspaceID
 	email, agent, webhook inbox.ID
 }
 
 // furnish puts a workspace into a table: its owner, and one of each record.
-func furnish(ctx context.Context, table store.Table, db *inboxstore.DB, owner access.Person) (r records, err error) {
+func furnish(ctx context.Context, table store.Table, db *inboxstore.DB, owner access.Person) (r subjects, err error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	id := func() inbox.ID { return inbox.NewID(now) }
-	r = records{access.WorkspaceID(id()), id(), id(), id()}
+	r = subjects{access.WorkspaceID(id()), id(), id(), id()}
 	directory := access.NewDirectory(table)
 	box, text := id(), strings.Repeat("Please tell us where the order is, and when it will be here.\n", 20)
 	return r, errors.Join(
@@ -78,7 +79,8 @@ func email(ws access.WorkspaceID, id, box inbox.ID, at time.Time) inbox.Email {
 
 // world is the whole product in this process, on an embedded store.
 type world struct {
-	records
+	subjects
+	dir      string
 	file     *bolt.DB
 	table    store.Table
 	db       *inboxstore.DB
@@ -103,18 +105,23 @@ func (only) Verify(_ context.Context, t string) (access.Token, error) {
 	return access.Token{Person: owner, Client: "bench", Scopes: access.ScopeWrite}, nil
 }
 
-// newWorld makes a world in a directory. It does not wait for the disk.
+// newWorld makes a world in a directory of its own, within dir. It does not wait
+// for the disk.
 func newWorld(ctx context.Context, dir string) (*world, error) {
+	dir, err := os.MkdirTemp(dir, "world")
+	if err != nil {
+		return nil, err
+	}
 	file, err := bolt.Open(filepath.Join(dir, "inbox.db"), bolt.NoSync())
 	if err != nil {
 		return nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	w := &world{file: file, table: file.Table("data"), families: map[string]http.Handler{}, lambda: map[string]*lambdahttp.Handler{}}
+	w := &world{dir: dir, file: file, table: file.Table("data"), families: map[string]http.Handler{}, lambda: map[string]*lambdahttp.Handler{}}
 	w.db = inboxstore.New(inboxstore.Options{
 		Table: w.table, Log: quiet, Keys: func(context.Context) ([][]byte, error) { return [][]byte{key}, nil },
 	})
-	if w.records, err = furnish(ctx, w.table, w.db, owner); err != nil {
+	if w.subjects, err = furnish(ctx, w.table, w.db, owner); err != nil {
 		return nil, fmt.Errorf("furnish the world: %w", err)
 	}
 	directory := access.NewDirectory(w.table)
@@ -139,6 +146,9 @@ func newWorld(ctx context.Context, dir string) (*world, error) {
 	}
 	return w, errors.Join(err1, err2)
 }
+
+// Close ends the world.
+func (w *world) Close() error { return errors.Join(w.file.Close(), os.RemoveAll(w.dir)) }
 
 // discard is where log lines go, each written all the same.
 type discard struct{}

@@ -1,0 +1,293 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
+)
+
+// together is how many calls say the same yes at once, and lanes how many
+// instances of a function they reach.
+const (
+	together = 64
+	lanes    = 4
+)
+
+// functionOf is a deployed function on a stack.
+func (b *bench) functionOf(s *stack, name string) function {
+	return function{b.bin(name), s.env}
+}
+
+// inCloud measures the functions whole, as they are deployed.
+func (b *bench) inCloud(ctx context.Context) error {
+	s, err := newStack(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, part := range []func(context.Context, *stack) error{b.fullStarts, b.units, b.memory, b.once} {
+		if err := part(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firsts are the requests that functions are started for.
+func firsts(s *stack) (list []request) {
+	for _, r := range requests(s.about, s.token) {
+		switch r.method {
+		case "tools/list", "resources/list", "prompts/list", "completion/complete":
+			list = append(list, r)
+		}
+	}
+	return append(list, request{"server/discover", "server/discover", nil, s.token})
+}
+
+// fullStarts measures each function from its start to its first answer, with
+// its token's keys, its membership and its records fetched.
+func (b *bench) fullStarts(ctx context.Context, s *stack) error {
+	b.section("from the start of each function to its first answer, the full path (token's keys, membership, records), against an empty function")
+	empty := function{b.bin("empty"), nil}
+	for _, r := range firsts(s) {
+		name := r.family()
+		if name == "" {
+			name = "router"
+		}
+		f := b.functionOf(s, name)
+		for _, other := range firsts(s) { // whom the router calls
+			if n := other.family(); n != "" {
+				f.env = append(f.env, strings.ToUpper(n)+"_FUNCTION="+n)
+			}
+		}
+		var wall [2][]float64
+		for range fullRuns {
+			for i, f := range []function{f, empty} {
+				w, _, err := firstAnswer(ctx, f, r.event())
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				wall[i] = append(wall[i], w)
+			}
+		}
+		b.add(name+", "+r.method, median(duration, wall[0]), median(duration, wall[1]), ratios(wall[0], wall[1]), bar{})
+	}
+	return nil
+}
+
+// units counts what operations ask of DynamoDB, on an instance that knows its
+// caller.
+func (b *bench) units(ctx context.Context, s *stack) error {
+	b.section("what a request asks of DynamoDB, once an instance knows its caller (calls; capacity units beside)")
+	for _, c := range []struct {
+		r         request
+		operation string // of which there must be one, and nothing else
+	}{
+		{requests(s.about, s.token)[1], "GetItem"},
+		{requests(s.about, s.token)[4], "GetItem"},
+		{requests(s.about, s.token)[7], "Query"},
+		{request{"tools/call emails_get", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, ""},
+		{request{"tools/call emails_list", "tools/call", object{"name": "emails_list", "arguments": object{}}, s.token}, ""},
+		{rotation(s.about, s.token, ""), ""},
+	} {
+		f, err := b.functionOf(s, c.r.family()).start()
+		if err != nil {
+			return err
+		}
+		_, err = invoke(ctx, f, c.r.event())
+		s.counter.take()
+		if err == nil {
+			_, err = invoke(ctx, f, c.r.event())
+		}
+		f.Close()
+		if err != nil {
+			return err
+		}
+		calls := s.counter.take()
+		want := bar{}
+		if c.operation != "" {
+			want = exactly(float64(len(calls)), 1)
+			want.met = want.met && calls[0].operation == c.operation
+		}
+		b.add(c.r.name+": "+operations(calls), one(number, float64(len(calls))), one(number, unitsOf(calls, "data")), figure{}, want)
+	}
+	return b.confirmationUnits(ctx, s)
+}
+
+// confirmationUnits counts what a yes asks of the table of confirmations.
+func (b *bench) confirmationUnits(ctx context.Context, s *stack) error {
+	f, err := b.functionOf(s, "tools").start()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	state, err := ask(ctx, s, f)
+	if err != nil {
+		return err
+	}
+	s.counter.take()
+	if _, err := invoke(ctx, f, rotation(s.about, s.token, state).event()); err != nil {
+		return err
+	}
+	var spent, others []call
+	for _, c := range s.counter.take() {
+		if c.table == "confirmations" {
+			spent = append(spent, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	want := exactly(float64(len(spent)), 1)
+	want.met = want.met && spent[0].operation == "PutItem" && spent[0].units == 1
+	b.add("confirming: "+operations(spent), one(number, float64(len(spent))), one(number, unitsOf(spent, "confirmations")), figure{}, want)
+	b.add("  beside it, what was confirmed: "+operations(others), one(number, float64(len(others))), one(number, unitsOf(others, "data")), figure{}, bar{})
+	return nil
+}
+
+// ask has a function ask for a confirmation.
+func ask(ctx context.Context, s *stack, f *lambdatest.Function) (state string, err error) {
+	out, err := invoke(ctx, f, rotation(s.about, s.token, "").event())
+	if err != nil {
+		return "", err
+	}
+	body, err := bodyOf(out)
+	if err != nil {
+		return "", err
+	}
+	return stateOf(body)
+}
+
+func operations(calls []call) string {
+	var names []string
+	for _, c := range calls {
+		if len(names) == 0 || names[len(names)-1] != c.operation {
+			names = append(names, c.operation)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func unitsOf(calls []call, table string) (sum float64) {
+	for _, c := range calls {
+		if c.table == table {
+			sum += c.units
+		}
+	}
+	return sum
+}
+
+// memory measures what each family's function has in memory after a thousand
+// requests.
+func (b *bench) memory(ctx context.Context, s *stack) error {
+	b.section("memory in use after 1,000 requests, against an empty function")
+	empty, err := resident(ctx, function{b.bin("empty"), nil}, []request{{method: "ping"}})
+	if err != nil {
+		return err
+	}
+	for _, first := range firsts(s) {
+		if first.family() == "" {
+			continue
+		}
+		var mixed []request
+		for _, r := range requests(s.about, s.token) {
+			if r.family() == first.family() {
+				mixed = append(mixed, r)
+			}
+		}
+		if first.family() == "tools" {
+			mixed = append(mixed, request{"", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, rotation(s.about, s.token, ""))
+		}
+		used, err := resident(ctx, b.functionOf(s, first.family()), mixed)
+		if err != nil {
+			return err
+		}
+		b.add(first.family(), one(size, used), one(size, empty), one(number, used/empty), atMost(one(size, used), maxMemory))
+	}
+	return nil
+}
+
+func resident(ctx context.Context, fn function, mixed []request) (float64, error) {
+	f, err := fn.start()
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	for i := range 1000 {
+		if _, err := invoke(ctx, f, mixed[i%len(mixed)].event()); err != nil {
+			return 0, err
+		}
+	}
+	return residentOf(f.PID())
+}
+
+// once lets identical confirmed calls race, in one process and over several
+// instances.
+func (b *bench) once(ctx context.Context, s *stack) error {
+	b.section(fmt.Sprintf("executions of %d identical confirmed calls at once", together))
+	var instances []*lambdatest.Function
+	for range lanes {
+		f, err := b.functionOf(s, "tools").start()
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		instances = append(instances, f)
+	}
+	state, err := ask(ctx, s, instances[0])
+	if err != nil {
+		return err
+	}
+	event := rotation(s.about, s.token, state).event()
+	n, err := race(func(i int) ([]byte, error) { return invoke(ctx, instances[i%lanes], event) })
+	if err != nil {
+		return err
+	}
+	b.add(fmt.Sprintf("over %d instances of the function", lanes), one(number, n), figure{}, figure{}, exactly(n, 1))
+
+	w, err := newWorld(ctx, b.dir)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	question, err := w.answer(ctx, rotation(w.subjects, token, ""))
+	if err != nil {
+		return err
+	}
+	if state, err = stateOf(question); err != nil {
+		return err
+	}
+	n, err = race(func(int) ([]byte, error) { return w.answer(ctx, rotation(w.subjects, token, state)) })
+	if err != nil {
+		return err
+	}
+	b.add("in one process", one(number, n), figure{}, figure{}, exactly(n, 1))
+	return nil
+}
+
+// race makes the calls at once and counts those that executed. The others must
+// be refused as replays.
+func race(call func(i int) ([]byte, error)) (executed float64, err error) {
+	var mu sync.Mutex
+	var calls sync.WaitGroup
+	for i := range together {
+		calls.Go(func() {
+			out, e := call(i)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case e != nil:
+				err = e
+			case strings.Contains(string(out), "confirmation_replayed"):
+			case strings.Contains(string(out), "isError"), strings.Contains(string(out), "input_required"):
+				err = fmt.Errorf("neither executed nor a replay: %.500s", out)
+			default:
+				executed++
+			}
+		})
+	}
+	calls.Wait()
+	return executed, err
+}
