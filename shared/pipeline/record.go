@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -34,6 +35,9 @@ const (
 // Metadata is what an e-mail says of its sender, "" being unverified, before
 // it goes through the pipeline.
 func (s Sender) Metadata() inbox.Object { return notes{Sender: s}.object() }
+
+// SenderOf is what an e-mail's metadata says of its sender.
+func SenderOf(e inbox.Email) Sender { return cmp.Or(notesOf(e).Sender, SenderUnverified) }
 
 // notes are the metadata of an e-mail.
 type notes struct {
@@ -85,7 +89,7 @@ func (p *Pipeline) parse(_ context.Context, r *Run) (Outcome, error) {
 	e.Cc = within(m.Cc, maxAddresses, &complete)
 	e.Bcc = within(m.Bcc, maxAddresses, &complete)
 	e.Attachments = within(m.Attachments, maxAttachments, &complete)
-	n := notes{Sender: notesOf(*e).Sender, Warnings: slices.Clone(m.Warnings)}
+	n := notes{Sender: SenderOf(*e), Warnings: slices.Clone(m.Warnings)}
 	if !complete {
 		n.Warnings = append(n.Warnings, "The message has too many recipients or attachments; not all are listed.")
 	}

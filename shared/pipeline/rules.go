@@ -37,7 +37,7 @@ func checkSender(r *Run) Outcome {
 		return Passed("Anyone may send to this inbox.")
 	case !slices.ContainsFunc(allowed, func(a string) bool { return sameAddress(a, r.Email.From) }):
 		return Rejected(CodeSenderNotAllowed, "The sender is not among those who may send to this inbox.")
-	case notesOf(r.Email).Sender == SenderUnauthenticated:
+	case SenderOf(r.Email) == SenderUnauthenticated:
 		return Rejected(CodeNotAuthenticated, "The sender's address is allowed, but nothing shows that the message is from there.")
 	}
 	return Passed("The sender may send to this inbox.")

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/net/idna"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
@@ -61,7 +60,7 @@ func Refusal(in inbox.Inbox, e inbox.Email, c inbox.EmailContent, verifiedOnly b
 	case domain(from) == domain(own): // all addresses there are inboxes
 		return CodeLoop
 	}
-	switch sender := senderOf(e); {
+	switch sender := pipeline.SenderOf(e); {
 	case sender == pipeline.SenderUnauthenticated, verifiedOnly && sender != pipeline.SenderVerified:
 		return CodeNotAuthenticated
 	case !clean(e.SpamVerdict), !clean(e.VirusVerdict):
@@ -124,15 +123,6 @@ func onlySender(e inbox.Email, c inbox.EmailContent) bool {
 		}
 	}
 	return fields == 1 && found || len(c.Headers) == 0 // of which nothing can be said
-}
-
-// senderOf is what was found of the sender on arrival.
-func senderOf(e inbox.Email) pipeline.Sender {
-	var notes struct {
-		Sender pipeline.Sender `json:"sender"`
-	}
-	_ = json.Unmarshal(e.Metadata, &notes) // what cannot be read says nothing
-	return notes.Sender
 }
 
 // clean reports whether a scan on arrival, if there was one, found nothing.
