@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -56,23 +54,6 @@ type Job struct {
 	Attempt  int64      `json:"attempt,omitzero"`         // deliver: which one is next, from 1
 	Sending  bool       `json:"sending,omitzero"`         // reply: it may be out
 }
-
-// shards is how many partitions the list of what is due is spread over, as a
-// partition takes so many writes a second only.
-const shards = 8
-
-// dueTime is how times are written so that their texts are in order.
-const dueTime = "2006-01-02T15:04:05.000Z"
-
-func (id JobID) key() store.Key { return store.Key{Partition: "job#" + part(string(id)), Sort: "job"} }
-
-func (j Job) due() store.Key {
-	h := fnv.New32a()
-	h.Write([]byte(j.ID))
-	return store.Key{Partition: dueShard(int(h.Sum32() % shards)), Sort: j.Due.UTC().Format(dueTime) + "#" + string(j.ID)}
-}
-
-func dueShard(n int) string { return "due#" + strconv.Itoa(n) }
 
 // Enqueue leaves a job. One of an id that is there already is [ErrClaimed].
 func Enqueue(j Job) Change {

@@ -3,7 +3,9 @@ package inboxstore
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"hash/fnv"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,6 +66,10 @@ func (s space) claim(work string) store.Key {
 // told is the partition of the deliveries that say something of an e-mail.
 func (s space) told(email inbox.ID) string { return s.partition("told", string(email)) }
 
+func (s space) toldBy(d inbox.Delivery, email inbox.ID) store.Key {
+	return store.Key{Partition: s.told(email), Sort: join(string(d.WebhookID), string(d.ID))}
+}
+
 // turns is where the changes of what a workspace has are counted.
 func (s space) turns() store.Key { return store.Key{Partition: s.partition("turns"), Sort: "turn"} }
 
@@ -112,6 +118,24 @@ func (s space) erasure(email inbox.ID) store.Key {
 func workspaceEntry(id access.WorkspaceID) store.Key {
 	return store.Key{Partition: allWorkspaces, Sort: string(id)}
 }
+
+func (id JobID) key() store.Key { return store.Key{Partition: "job#" + part(string(id)), Sort: "job"} }
+
+// shards is how many partitions the list of what is due is spread over, as a
+// partition takes so many writes a second only.
+const shards = 8
+
+// dueTime is how times are written so that their texts are in order.
+const dueTime = "2006-01-02T15:04:05.000Z"
+
+// due is where a job is found when its time has come.
+func (j Job) due() store.Key {
+	h := fnv.New32a()
+	h.Write([]byte(j.ID))
+	return store.Key{Partition: dueShard(int(h.Sum32() % shards)), Sort: j.Due.UTC().Format(dueTime) + "#" + string(j.ID)}
+}
+
+func dueShard(n int) string { return "due#" + strconv.Itoa(n) }
 
 // join makes one key of parts such that different parts make different keys.
 func join(parts ...string) string {

@@ -17,11 +17,6 @@ import (
 // A delivery that tells of an e-mail has some of it in its request, and the
 // receiver may have answered with it. It forgets that with the e-mail.
 
-// told is where it is noted that a delivery tells of an e-mail.
-func told(s space, email inbox.ID, d inbox.Delivery) store.Key {
-	return store.Key{Partition: s.told(email), Sort: join(string(d.WebhookID), string(d.ID))}
-}
-
 // Told adds the record of a delivery that tells of an e-mail. When the e-mail
 // is gone by now, that is not_found: keep [Untold] of it.
 func Told(d inbox.Delivery, email inbox.ID) Change {
@@ -29,7 +24,7 @@ func Told(d inbox.Delivery, email inbox.ID) Change {
 		if err := Insert(d)(t); err != nil {
 			return err
 		}
-		t.add(store.Put(store.Item{Key: told(t.space, email, d), Expires: t.expires(d.ID)}), nil)
+		t.add(store.Put(store.Item{Key: t.space.toldBy(d, email), Expires: t.expires(d.ID)}), nil)
 		return present[inbox.Email]("email_id", email)(t)
 	}
 }
