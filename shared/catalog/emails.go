@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"strings"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
@@ -127,7 +126,7 @@ func (c *Call) email(e inbox.Email, content inbox.EmailContent) email {
 		Body:  body{Truncated: content.Truncated, Untrusted: true},
 	}
 	v.Headers, v.HeadersTruncated = cleanHeaders(content.Headers)
-	if text := bodyText(content); text != "" {
+	if text := untrusted.Body(content.Text, content.HTML); text != "" {
 		v.Body.Text = c.mark(text)
 	}
 	if content.HTML != nil && c.Args.Bool("include_html") {
@@ -149,18 +148,6 @@ func cleanHeaders(headers []inbox.Header) (shown []inbox.Header, truncated bool)
 		shown = append(shown, h)
 	}
 	return shown, false
-}
-
-// bodyText is the body as clean text, made from HTML where the message has no
-// text of its own.
-func bodyText(content inbox.EmailContent) string {
-	if content.Text != nil && strings.TrimSpace(*content.Text) != "" {
-		return untrusted.Text(*content.Text)
-	}
-	if content.HTML != nil {
-		return untrusted.HTMLToText(*content.HTML)
-	}
-	return ""
 }
 
 // cleanEmail cleans what the sender wrote, and what was derived from it.

@@ -84,22 +84,10 @@ func emailText(e inbox.Email, content inbox.EmailContent) (text string, cut bool
 		name, kind := untrusted.Line(a.Filename, maxLine/2), untrusted.Line(a.ContentType, 100)
 		field("Attachment", fmt.Sprintf("%s (%s, %d bytes, not shown)", name, kind, a.Size))
 	}
-	body := bodyText(content)
+	body := untrusted.Body(content.Text, content.HTML)
 	short := Shorten(body, maxBodyText)
 	b.WriteString("\n" + short)
 	return b.String(), content.Truncated || short != body
-}
-
-// bodyText is the body as clean text, made from HTML where the message has no
-// text of its own.
-func bodyText(content inbox.EmailContent) string {
-	if content.Text != nil && strings.TrimSpace(*content.Text) != "" {
-		return untrusted.Text(*content.Text)
-	}
-	if content.HTML != nil {
-		return untrusted.HTMLToText(*content.HTML)
-	}
-	return ""
 }
 
 // addresses is a list of them on one line.

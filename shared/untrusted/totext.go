@@ -7,6 +7,18 @@ import (
 	"golang.org/x/net/html"
 )
 
+// Body is the body of a message as clean text, made from HTML where it has no
+// text of its own; nil is none.
+func Body(text, html *string) string {
+	if text != nil && strings.TrimSpace(*text) != "" {
+		return Text(*text)
+	}
+	if html != nil {
+		return HTMLToText(*html)
+	}
+	return ""
+}
+
 // HTMLToText returns what a person sees of an HTML body, as [Text]: without
 // what the usual tricks hide (attributes, inline styles and simple rules of
 // style elements: display, visibility, size, colour of the background, place
