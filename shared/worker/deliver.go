@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
@@ -20,8 +21,12 @@ const (
 	// when one fails for the last time, for the webhook to be switched off: a
 	// receiver that is away for an hour, however much it is sent, is not.
 	DisableAfter = 2 * MaxAttempts
-	gone         = 410 // by which a receiver says that it wants no more
 )
+
+// refused reports whether the receiver says that it wants no more.
+func refused(d inbox.Delivery) bool {
+	return d.ResponseStatus != nil && *d.ResponseStatus == http.StatusGone
+}
 
 // backoff is how long to wait after an attempt, give or take a fifth, so that
 // what failed together does not come back together.
@@ -115,7 +120,7 @@ func (w *Worker) deliver(ctx context.Context, job inboxstore.TakenJob) error {
 	end, last := w.after(job, &d)
 	return w.settle(ctx, job.Workspace, func(ctx context.Context) ([]inboxstore.Change, error) {
 		kept, err := deliveries.Record(ctx, db, e, d, func(hook inbox.Webhook) bool {
-			return last && (hook.ConsecutiveFailures >= DisableAfter || *cmp.Or(d.ResponseStatus, new(int64)) == gone)
+			return last && (hook.ConsecutiveFailures >= DisableAfter || refused(d))
 		})
 		return append([]inboxstore.Change{end}, kept...), err
 	})
@@ -124,8 +129,7 @@ func (w *Worker) deliver(ctx context.Context, job inboxstore.TakenJob) error {
 // after is what becomes of the job by its delivery, which says when the next one
 // is, and whether this one was the last.
 func (w *Worker) after(job inboxstore.TakenJob, d *inbox.Delivery) (end inboxstore.Change, last bool) {
-	refused := d.ResponseStatus != nil && *d.ResponseStatus == gone
-	if d.Status == inbox.DeliverySuccess || refused || job.Attempt >= MaxAttempts {
+	if d.Status == inbox.DeliverySuccess || refused(*d) || job.Attempt >= MaxAttempts {
 		return inboxstore.Done(job), true
 	}
 	next := job.Job
