@@ -53,7 +53,7 @@ const maxLists = 64
 
 // of returns the list of a set of tools as a revision shows it.
 func (l *lists) of(tools []*Tool, set uint64, v mcp.Version) *mcp.List {
-	key := listKey{set, v != mcp.V20250326}
+	key := listKey{set, v.Titles()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if list, ok := l.kept[key]; ok {
