@@ -2,7 +2,8 @@
 // the functions in the cloud, behind a small gateway that has the HTTP API's
 // routes, on the embedded store, with a demo workspace to try it on.
 //
-// It listens on loopback only and may import everything in shared and demo.
+// It listens on loopback only and may import everything in shared, demo and
+// admin.
 package local
 
 import (

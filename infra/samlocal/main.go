@@ -1,7 +1,7 @@
 // Command samlocal is what the functions need around them while sam local runs
 // them in containers (run.sh): DynamoDB (infra/dynalite) with the demo in it,
-// Secrets Manager, SQS, and the keys of the demo's issuer. It writes into a folder what
-// the containers need to know, and serves until it is stopped.
+// Secrets Manager, SQS, and the keys of the demo's issuer. It writes into a
+// folder what the containers need to know, and serves until it is stopped.
 //
 // It listens where containers reach it, over TLS, by a certificate that it makes:
 // the functions take keys from nobody else.

@@ -7,7 +7,8 @@
 // started before anything is sent, and another event says how it ended
 // (design §5, §7.7). After a crash between the two it is not sent again.
 //
-// It may import inbox, inboxstore, pipeline, store and webhooks.
+// It may import inbox, access (for ids), inboxstore, store, deliveries, intake,
+// pipeline and webhooks.
 package actions
 
 import (

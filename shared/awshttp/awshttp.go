@@ -2,7 +2,8 @@
 // process that is frozen between requests, and in which a lost answer may not
 // be a call made twice.
 //
-// It imports nothing else of this module. All that calls AWS imports it.
+// It imports nothing else of this module. All that calls AWS imports it, but for
+// model/bedrock: models are called alike, whoever serves them.
 package awshttp
 
 import (

@@ -3,7 +3,7 @@
 // else that clients are offered (resources, prompts, completions, the
 // reference page) derives from it.
 //
-// It may import mcp, access, inbox and untrusted, and confirm for the
+// It may import mcp, access, inbox, untrusted and lazy, and confirm for the
 // question that destructive tools ask first.
 package catalog
 

@@ -1,8 +1,9 @@
 // Package cloud makes what a function serves with on AWS of its environment
 // variables: the tables, the tokens' issuers, secrets, the functions that the
 // router calls. What only some functions have is in packages below: rawmail
-// for those that reach raw messages, records for those that write, and one for
-// what each of these does: writing, arriving, working.
+// for those that reach raw messages, records for those that write, waking for
+// those that leave jobs, and one for what each of these does: routing, writing,
+// arriving, working.
 //
 // Nothing is fetched at start that a method may not need. The SDK's clients are
 // made once and call nobody by that; the SDK's chain of default configuration,

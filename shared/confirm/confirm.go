@@ -8,7 +8,7 @@
 // person, client, organization, workspace and server, for at most [MaxTTL].
 //
 // It knows nothing of e-mail or MCP's envelope. It may import access (who
-// asks), store (the ledger) and untrusted (what a person is shown).
+// asks), store (the ledger), untrusted (what a person is shown) and lazy.
 package confirm
 
 import (

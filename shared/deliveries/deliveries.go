@@ -2,7 +2,7 @@
 // person's actions and the worker: what a webhook is sent of an event, and what
 // is kept of a delivery.
 //
-// It may import inbox, inboxstore and webhooks.
+// It may import inbox, access (for ids), inboxstore and webhooks.
 package deliveries
 
 import (

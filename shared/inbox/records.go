@@ -3,7 +3,7 @@
 // nullability follow the public Inbox REST API, so that a client of that API
 // could implement [Service] as well as the embedded one in package inboxstore.
 //
-// It imports access for its ids; nothing here knows MCP or a store.
+// It imports access for its ids, and lazy; nothing here knows MCP or a store.
 package inbox
 
 import (

@@ -207,7 +207,7 @@ func (t *transaction) add(op store.Op, refusal error) {
 	t.refusals = append(t.refusals, refusal)
 }
 
-// expires is when an e-mail with that id ends.
+// expires is when an e-mail of that id ends, or what has something of one in it.
 func (t *transaction) expires(id inbox.ID) time.Time {
 	if t.retention == 0 {
 		return time.Time{}

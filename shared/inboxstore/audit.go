@@ -32,7 +32,8 @@ type payload struct {
 	Also         []inbox.ID    `json:"also_changed,omitempty"`
 }
 
-// maxClient bounds what a client calls itself in events, in bytes.
+// maxClient bounds the OAuth client id in events, in bytes: it may be a URL, as
+// long as its issuer lets it be.
 const maxClient = 256
 
 // Audited is [DB.Apply] in the name of a person: with the changes it leaves the

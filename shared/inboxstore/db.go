@@ -4,8 +4,9 @@
 //
 // A record lives as an item in the partition of its family, and as a copy in
 // one partition for each way to list it; families.go says which those are, and
-// keys.go makes their keys. Work that outlives a call is a [Job] beside them. Nothing scans: a list reads one partition, newest
-// first, because ids are UUIDv7.
+// keys.go makes their keys. Work that outlives a call is a [Job] beside them.
+// Nothing scans: a list reads one partition, newest first, because ids are
+// UUIDv7.
 //
 // It may import inbox, access (for ids), store, and webhooks (for what signs and
 // authenticates deliveries).

@@ -78,10 +78,10 @@ func (d *Delivery) work() string { return fmt.Sprintf("delivery/%s/%s", d.Inbox.
 
 // Receive keeps a message and returns its e-mail: approved, which waits for the
 // inbox's agent; processed, where there is none; rejected by the inbox's rules;
-// or failed when it could not be read. The raw message is
-// stored first, and all else in one transaction after it: on an error, deliver
-// again. A message over [MaxRaw] is a limit_exceeded. For a delivery that was
-// kept before it returns the e-mail of then, or [ErrDeleted].
+// or failed when it could not be read. The raw message is stored first, and all
+// else in one transaction after it: on an error, deliver again. A message over
+// [MaxRaw] is a limit_exceeded. For a delivery that was kept before it returns
+// the e-mail of then, or [ErrDeleted].
 func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) {
 	if len(d.Raw) > MaxRaw {
 		return inbox.Email{}, errTooLarge()

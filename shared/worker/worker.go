@@ -9,8 +9,8 @@
 // twice then (at least once), but nothing is recorded or counted twice, and an
 // answer is not sent again.
 //
-// It may import everything of the domain: inbox, inboxstore, pipeline,
-// deliveries, webhooks, model and reply.
+// It may import everything of the domain: inbox, access (for ids), inboxstore,
+// pipeline, deliveries, webhooks, model and reply.
 package worker
 
 import (

@@ -1,5 +1,5 @@
 // Package bedrock asks models on Amazon Bedrock, by its Converse API. It imports
-// model and the AWS SDK.
+// model, untrusted for what goes to the log, and the AWS SDK.
 package bedrock
 
 import (

@@ -1,5 +1,5 @@
-// Package ses sends answers by Amazon SES. It imports reply, awshttp and the AWS
-// SDK.
+// Package ses sends answers by Amazon SES. It imports reply, awshttp, untrusted
+// for what SES answers with, and the AWS SDK.
 package ses
 
 import (
