@@ -45,7 +45,7 @@ type Config struct {
 // ConfigFrom reads the configuration from environment variables. An error
 // names the variable and says what it takes.
 func ConfigFrom(getenv func(string) string) (Config, error) {
-	c := Config{Port: 3000, DataDir: ".data", ConfirmTTL: confirm.MaxTTL}
+	c := Config{Port: 3000, DataDir: ".data"}
 	var err error
 	if v := getenv("PORT"); v != "" {
 		if c.Port, err = parsePort(v); err != nil {
@@ -67,10 +67,8 @@ func ConfigFrom(getenv func(string) string) (Config, error) {
 	if v := getenv("DATA_DIR"); v != "" {
 		c.DataDir = v
 	}
-	if v := getenv("CONFIRM_TTL"); v != "" {
-		if c.ConfirmTTL, err = time.ParseDuration(v); err != nil || c.ConfirmTTL <= 0 || c.ConfirmTTL > confirm.MaxTTL {
-			return c, fmt.Errorf("CONFIRM_TTL is %q: it takes a duration over 0 and up to 5m, such as 90s", v)
-		}
+	if c.ConfirmTTL, err = confirm.ParseTTL(getenv("CONFIRM_TTL")); err != nil {
+		return c, fmt.Errorf("CONFIRM_TTL: %w", err)
 	}
 	for name, on := range map[string]*bool{"READ_ONLY": &c.ReadOnly, "WEBHOOK_ALLOW_LOOPBACK": &c.WebhookAllowLoopback} {
 		switch v := getenv(name); v {

@@ -26,6 +26,18 @@ import (
 // MaxTTL is how long an answer counts (R14), unless the operator shortens it.
 const MaxTTL = 5 * time.Minute
 
+// ParseTTL reads how long an answer is to count, as in "90s"; "" is [MaxTTL].
+func ParseTTL(s string) (time.Duration, error) {
+	if s == "" {
+		return MaxTTL, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 || d > MaxTTL {
+		return 0, fmt.Errorf("%q is no duration over 0 and up to 5m, such as 90s", s)
+	}
+	return d, nil
+}
+
 // Options configure a [Confirmer]. Audience, Keys and Ledger are required.
 type Options struct {
 	// Audience names this server, as in the access tokens it accepts.

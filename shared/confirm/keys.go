@@ -3,12 +3,9 @@ package confirm
 import (
 	"context"
 	"crypto/cipher"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
@@ -16,8 +13,8 @@ import (
 // Key is one sealing key.
 type Key struct {
 	// ID names the key in the seals it makes: 1 to 32 of A-Z a-z 0-9 . _ -
-	ID     string   `json:"id"`
-	Secret [32]byte `json:"key"` // in base64 as JSON
+	ID     string
+	Secret [32]byte
 }
 
 // String names the key. Formatting a Key never shows its secret.
@@ -25,13 +22,6 @@ func (k Key) String() string { return "key " + k.ID }
 
 // GoString is String.
 func (k Key) GoString() string { return k.String() }
-
-// NewKey makes a random key with a random id.
-func NewKey() Key {
-	k := Key{ID: rand.Text()}
-	rand.Read(k.Secret[:])
-	return k
-}
 
 // Keys fetches the keys in force. The first one seals; all of them are
 // accepted. To rotate: add the new key behind the old one and give every
@@ -43,22 +33,6 @@ type Keys func(ctx context.Context) ([]Key, error)
 func StaticKeys(current Key, accepted ...Key) Keys {
 	all := append([]Key{current}, accepted...)
 	return func(context.Context) ([]Key, error) { return all, nil }
-}
-
-// FormatKeys writes keys as the JSON that [ParseKeys] reads: an array of
-// objects with id and key. That is the form of a key file or a stored secret.
-func FormatKeys(keys ...Key) ([]byte, error) { return json.Marshal(keys) }
-
-// ParseKeys reads keys from their JSON. Errors never hold key material.
-func ParseKeys(data []byte) ([]Key, error) {
-	var keys []Key
-	if json.Unmarshal(data, &keys, json.RejectUnknownMembers(true)) != nil {
-		return nil, errors.New(`confirm: keys must be a JSON array of {"id": "…", "key": "32 bytes in base64"}`)
-	}
-	if _, err := newKeySet(keys); err != nil {
-		return nil, err
-	}
-	return keys, nil
 }
 
 // KeyMaxAge is how long fetched keys are used without asking for them again.

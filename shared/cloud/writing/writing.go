@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/actions"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
@@ -37,7 +36,10 @@ func Options(f *cloud.Function) (server.Options, error) {
 // secrets of STATE_KEYS, the first of which seals.
 func confirmer(f *cloud.Function) (*confirm.Confirmer, error) {
 	ledger, err1 := f.Table("CONFIRMATIONS_TABLE")
-	ttl, err2 := parseTTL(f.Getenv("CONFIRM_TTL"))
+	ttl, err2 := confirm.ParseTTL(f.Getenv("CONFIRM_TTL"))
+	if err2 != nil {
+		err2 = fmt.Errorf("CONFIRM_TTL: %w", err2)
+	}
 	_, err3 := f.Require("STATE_KEYS")
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
@@ -46,16 +48,4 @@ func confirmer(f *cloud.Function) (*confirm.Confirmer, error) {
 		Audience: f.Getenv("PUBLIC_URL") + "/mcp", Ledger: ledger, TTL: ttl,
 		Keys: func(ctx context.Context) ([]confirm.Key, error) { return stateKeys(ctx, f) },
 	})
-}
-
-// parseTTL reads how long a confirmation counts: at most five minutes (R14).
-func parseTTL(s string) (time.Duration, error) {
-	if s == "" {
-		return confirm.MaxTTL, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 || d > confirm.MaxTTL {
-		return 0, fmt.Errorf("CONFIRM_TTL: %q is no duration over 0 and up to 5m, such as 90s", s)
-	}
-	return d, nil
 }
