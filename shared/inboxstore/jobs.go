@@ -142,10 +142,9 @@ func Done(taken TakenJob) Change {
 	}
 }
 
-// Again leaves a taken job for later, in the state that next is, as one that was
-// never begun.
+// Again leaves a taken job for later, in the state that next is.
 func Again(taken TakenJob, next Job) Change {
-	next.ID, next.Workspace, next.Kind, next.Begun = taken.ID, taken.Workspace, taken.Kind, 0
+	next.ID, next.Workspace, next.Kind = taken.ID, taken.Workspace, taken.Kind
 	return taken.become(next, ErrJobLost, true)
 }
 

@@ -68,7 +68,7 @@ func TestJob(t *testing.T) {
 		t.Errorf("who lost it sends: %v", err)
 	}
 	later := second.Job
-	later.Due = noon.Add(time.Hour)
+	later.Due, later.Begun = noon.Add(time.Hour), 0
 	w.apply(t, ws, Again(second, later))
 	if n := len(*woken); n != 2 || !(*woken)[1].Due.Equal(later.Due) {
 		t.Errorf("woken %d times, the last for %+v", n, (*woken)[n-1])

@@ -73,17 +73,20 @@ func (s space) toldBy(d inbox.Delivery, email inbox.ID) store.Key {
 // turns is where the changes of what a workspace has are counted.
 func (s space) turns() store.Key { return store.Key{Partition: s.partition("turns"), Sort: "turn"} }
 
-// usage is the partition of the daily counters; their sort keys are the day
-// and the model.
+// usage is the partition of the daily counters; their sort keys are the day,
+// the model and a part.
 func (s space) usage() string { return s.partition("usage") }
 
-func (s space) usageOf(day time.Time, model string) store.Key {
-	return store.Key{Partition: s.usage(), Sort: join(day.Format(time.DateOnly), model)}
+// usageOf is one part of a counter: it has some, so that those who count at once
+// seldom meet.
+func (s space) usageOf(day time.Time, model string, part int) store.Key {
+	return store.Key{Partition: s.usage(), Sort: join(day.Format(time.DateOnly), model, strconv.Itoa(part))}
 }
 
 // usageModel is the day and the model of a sort key of the usage partition.
 func usageModel(sort string) (day, model string) {
 	day, model, _ = strings.Cut(sort, "#")
+	model, _, _ = strings.Cut(model, "#")
 	if m, err := url.PathUnescape(model); err == nil {
 		model = m
 	}

@@ -38,7 +38,7 @@ func Untold(d inbox.Delivery) inbox.Delivery {
 		e.Data = inbox.Object("{}")
 		d.RequestBody, _ = encode(e)
 	}
-	d.ResponseBody = nil
+	d.ResponseHeaders, d.ResponseBody = nil, nil
 	return d
 }
 
@@ -64,7 +64,11 @@ func (db *DB) eraseTold(ctx context.Context, ws access.WorkspaceID, email inbox.
 			break
 		}
 	}
-	if err := db.Apply(ctx, ws, changes...); err != nil && !errors.Is(err, inbox.ErrChanged) {
+	err = db.Apply(ctx, ws, changes...)
+	if errors.Is(err, inbox.ErrChanged) {
+		return false, nil // somebody else was as quick
+	}
+	if err != nil {
 		return false, fmt.Errorf("inboxstore: erase what webhooks were told: %w", err)
 	}
 	return n < erasedAtOnce, nil

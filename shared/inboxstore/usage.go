@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ import (
 
 // usageMonths is how long daily counters are kept, in months (design §5).
 const usageMonths = 13
+
+// usageParts is how many items a counter is spread over.
+const usageParts = 8
 
 // Cost is counted in whole billionths of a dollar: sums stay exact.
 const (
@@ -44,7 +48,7 @@ func Count(at time.Time, model string, u inbox.UsageSum) Change {
 		}
 		maps.DeleteFunc(counts, func(_ string, n int64) bool { return n == 0 })
 		day := at.UTC().Truncate(24 * time.Hour)
-		t.add(store.Add(t.space.usageOf(day, model), counts, day.AddDate(0, usageMonths, 0)), nil)
+		t.add(store.Add(t.space.usageOf(day, model, rand.N(usageParts)), counts, day.AddDate(0, usageMonths, 0)), nil)
 		return nil
 	}
 }

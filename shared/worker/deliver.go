@@ -64,7 +64,7 @@ func (w *Worker) tell(ctx context.Context, job inboxstore.TakenJob) error {
 			continue
 		}
 		if len(changes) > toldAtOnce-len(events) {
-			left.Due = now
+			left.Due, left.Begun = now, 0
 			end = inboxstore.Again(job, left)
 			break
 		}
@@ -133,7 +133,7 @@ func (w *Worker) after(job inboxstore.TakenJob, d *inbox.Delivery) (end inboxsto
 		return inboxstore.Done(job), true
 	}
 	next := job.Job
-	next.Attempt++
+	next.Attempt, next.Begun = next.Attempt+1, 0
 	next.Due = w.now().Add(backoff(job.Attempt, w.opts.Jitter())).Truncate(time.Millisecond)
 	d.NextRetryAt = &next.Due
 	return inboxstore.Again(job, next), false

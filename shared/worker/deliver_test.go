@@ -304,6 +304,7 @@ func TestDeletedEmailIsForgottenByDeliveries(t *testing.T) {
 			if during {
 				forget()
 			}
+			rw.Header().Set("X-Subject", "Hello")
 			fmt.Fprint(rw, "got: Hello")
 		})
 		hook, _ := w.hook(t, to.URL, func(h *inbox.Webhook) { h.SubscribedEvents = []string{inbox.EventEmailProcessed} })
@@ -316,7 +317,7 @@ func TestDeletedEmailIsForgottenByDeliveries(t *testing.T) {
 			forget()
 		}
 		d := w.deliveries(t, hook)
-		if len(d) != 1 || strings.Contains(string(d[0].RequestBody), "Hello") || !strings.Contains(string(d[0].RequestBody), `"data":{}`) || d[0].ResponseBody != nil || d[0].Status != inbox.DeliverySuccess {
+		if len(d) != 1 || strings.Contains(string(d[0].RequestBody), "Hello") || !strings.Contains(string(d[0].RequestBody), `"data":{}`) || d[0].ResponseBody != nil || d[0].ResponseHeaders != nil || d[0].Status != inbox.DeliverySuccess {
 			t.Errorf("during %v: %+v", during, d)
 		}
 	}

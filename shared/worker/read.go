@@ -33,8 +33,8 @@ type reading struct {
 // it cost, how the e-mail ended and the jobs that follow, or none of it.
 func (w *Worker) read(ctx context.Context, job inboxstore.TakenJob) error {
 	r, err := w.open(ctx, job)
-	if inbox.CodeOf(err) == inbox.CodeNotFound { // the e-mail was deleted: nobody reads it
-		return w.done(ctx, job)
+	if inbox.CodeOf(err) == inbox.CodeNotFound { // the e-mail was deleted: a reading that began has an end, too
+		return w.conclude(ctx, job, r, pipeline.Failed("The e-mail was deleted before it was read."))
 	}
 	if stopped, ok := errors.AsType[stop](err); ok {
 		return w.conclude(ctx, job, r, pipeline.Failed("%s", string(stopped)))
@@ -68,6 +68,9 @@ func (w *Worker) open(ctx context.Context, job inboxstore.TakenJob) (r reading, 
 	}
 	if r.inbox, err = db.Inbox(ctx, ws, string(r.email.Record.InboxID)); err != nil {
 		return r, orStop(err, "The inbox was deleted before its agent read the e-mail.")
+	}
+	if r.inbox.Status != inbox.Active {
+		return r, stop("The inbox was made inactive before its agent read the e-mail.")
 	}
 	if r.agent, err = db.Agent(ctx, ws, string(*cmp.Or(r.email.Record.AgentID, new(inbox.ID)))); err != nil {
 		return r, orStop(err, "The agent was deleted before it read the e-mail.")
@@ -179,11 +182,11 @@ func (w *Worker) conclude(ctx context.Context, job inboxstore.TakenJob, r readin
 		if deleted {
 			run.Output = nil // which tells what was in it
 		}
-		if run.ID != "" {
-			kept, err := w.keep(ctx, run)
-			if err != nil {
-				return nil, err
-			}
+		kept, run, err := w.keep(ctx, job, run)
+		if err != nil {
+			return nil, err
+		}
+		if kept != nil {
 			changes = append(changes, kept, inboxstore.CountRun(run))
 			events = append(events, w.runEvent(run, slug))
 		}
@@ -200,14 +203,23 @@ func (w *Worker) conclude(ctx context.Context, job inboxstore.TakenJob, r readin
 	})
 }
 
-// keep writes the finished run, whether or not it was begun.
-func (w *Worker) keep(ctx context.Context, run inbox.AgentRun) (inboxstore.Change, error) {
-	old, err := inboxstore.Get[inbox.AgentRun](ctx, w.opts.DB, run.WorkspaceID, string(run.ID))
-	if inbox.CodeOf(err) == inbox.CodeNotFound {
-		return inboxstore.Insert(run), nil
+// keep writes the finished run, whether or not it was begun, and returns it as it
+// is kept; nil: it never came to one.
+func (w *Worker) keep(ctx context.Context, job inboxstore.TakenJob, run inbox.AgentRun) (inboxstore.Change, inbox.AgentRun, error) {
+	old, err := inboxstore.Get[inbox.AgentRun](ctx, w.opts.DB, job.Workspace, string(job.Run))
+	switch {
+	case inbox.CodeOf(err) == inbox.CodeNotFound && run.ID == "":
+		return nil, run, nil
+	case inbox.CodeOf(err) == inbox.CodeNotFound:
+		return inboxstore.Insert(run), run, nil
+	case err != nil:
+		return nil, run, err
 	}
-	run.StartedAt, run.CreatedAt = old.Record.StartedAt, old.Record.CreatedAt
-	return inboxstore.Update(old, run), err
+	began := old.Record
+	began.Status, began.Error, began.Output, began.FinishedAt, began.UpdatedAt = run.Status, run.Error, run.Output, run.FinishedAt, run.UpdatedAt
+	began.InputTokens, began.OutputTokens, began.CacheRead, began.CacheWrite = run.InputTokens, run.OutputTokens, run.CacheRead, run.CacheWrite
+	began.CostPerToken, began.TotalCost, began.DurationMS = run.CostPerToken, run.TotalCost, run.DurationMS
+	return inboxstore.Update(old, began), began, nil
 }
 
 // runEvent is the run's entry in the event log.

@@ -302,6 +302,18 @@ func TestDeletedMeanwhile(t *testing.T) {
 			t.Errorf("usage %+v, jobs %v", u, w.left(t))
 		}
 	})
+	t.Run("the e-mail, after a worker died while it was read", func(t *testing.T) {
+		w := newWorld(t)
+		w.answer = func(context.Context, model.Request) (model.Answer, error) { panic("oops") }
+		e := w.receive(t, message)
+		w.work(t)
+		deleteEmail(t, w, e)
+		w.pass(maxLease)
+		w.work(t)
+		if runs := w.runs(t, e.ID); len(runs) != 1 || runs[0].Status != inbox.RunFailed || runs[0].LLMModel != priced || w.usage(t).Total.FailedRuns != 1 || len(w.left(t)) != 0 {
+			t.Errorf("runs %+v, usage %+v", runs, w.usage(t).Total)
+		}
+	})
 	for name, c := range map[string]struct {
 		forget func(*testing.T, *world)
 		want   string
@@ -312,6 +324,12 @@ func TestDeletedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "The inbox was deleted before its agent read the e-mail.", 0},
+		"an inbox that is on": {func(t *testing.T, w *world) {
+			old := must[inboxstore.Stored[inbox.Inbox]](t)(inboxstore.Get[inbox.Inbox](t.Context(), w.db, w.ws, string(w.box.ID)))
+			in := old.Record
+			in.Status = inbox.Inactive
+			w.apply(t, inboxstore.Update(old, in))
+		}, "The inbox was made inactive before its agent read the e-mail.", 0},
 		"the agent": {func(t *testing.T, w *world) {
 			if err := w.db.DeleteAgent(t.Context(), by(w, "agents_delete"), must[inbox.Agent](t)(w.db.Agent(t.Context(), w.ws, string(w.agent.ID))), 1); err != nil {
 				t.Fatal(err)
@@ -396,5 +414,24 @@ func TestLeaseIsOver(t *testing.T) {
 	}
 	if got := w.slugs(t, e.ID); len(got) != 4 {
 		t.Errorf("events %q", got)
+	}
+}
+
+// A store that cannot answer for a moment costs no second reading.
+func TestStoreIsAwayForAMoment(t *testing.T) {
+	w := newWorld(t)
+	answer, fails := w.answer, 0
+	w.answer = func(ctx context.Context, r model.Request) (model.Answer, error) {
+		w.table.Inject(storetest.Injection{Effect: storetest.Fail, Method: storetest.Write, Match: func(storetest.Call) bool { fails++; return fails <= 5 }})
+		return answer(ctx, r)
+	}
+	e := w.receive(t, message)
+	if err := w.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.table.Reset()
+	w.work(t)
+	if u := w.usage(t).Total; w.asked != 1 || u.Runs != 1 || w.email(t, e.ID).Status != inbox.EmailProcessed {
+		t.Errorf("asked %d times, usage %+v", w.asked, u)
 	}
 }

@@ -2,8 +2,10 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -84,7 +86,7 @@ func (w *Worker) draft(ctx context.Context, job inboxstore.TakenJob) (d reply.Dr
 
 // refusal is why the e-mail is not answered, "" where it is.
 func (w *Worker) refusal(d reply.Draft) reply.Code {
-	if w.opts.Replies == nil || d.Inbox.Reply != inbox.On {
+	if w.opts.Replies == nil || d.Inbox.Reply != inbox.On || d.Inbox.Status != inbox.Active {
 		return codeOff
 	}
 	return reply.Refusal(d.Inbox, d.Email, d.Content, w.opts.VerifiedOnly)
@@ -95,7 +97,7 @@ func (w *Worker) refusal(d reply.Draft) reply.Code {
 // [inboxstore.ErrClaimed].
 func (w *Worker) claim(ctx context.Context, job inboxstore.TakenJob, to string, d reply.Draft) (inboxstore.TakenJob, error) {
 	for n := range reply.MaxPerDay {
-		work := fmt.Sprintf("reply/%s/%s/%s/%d", d.Inbox.ID, to, d.At.UTC().Format(time.DateOnly), n)
+		work := fmt.Sprintf("reply/%s/%x/%s/%d", d.Inbox.ID, mailbox(to), d.At.UTC().Format(time.DateOnly), n)
 		switch _, err := w.opts.DB.Claimed(ctx, job.Workspace, work); {
 		case err == nil:
 			continue
@@ -108,6 +110,16 @@ func (w *Worker) claim(ctx context.Context, job inboxstore.TakenJob, to string, 
 		}
 	}
 	return job, inboxstore.ErrClaimed
+}
+
+// mailbox is whose address it is, whatever its case and tag: programs that answer
+// one another may use another tag each time. It is a digest, as it stays when
+// the e-mail is deleted.
+func mailbox(address string) []byte {
+	at := strings.LastIndexByte(address, '@')
+	local, _, _ := strings.Cut(address[:max(at, 0)], "+")
+	sum := sha256.Sum256([]byte(strings.ToLower(local + address[max(at, 0):])))
+	return sum[:16]
 }
 
 // sent writes down how sending an answer went.
@@ -127,7 +139,7 @@ func (w *Worker) sent(ctx context.Context, job inboxstore.TakenJob, err error) e
 	}
 	next := job.Job
 	next.Sending, next.Due = false, w.opts.Now().Add(sendWait<<(2*job.Attempt))
-	next.Attempt++
+	next.Attempt, next.Begun = next.Attempt+1, 0
 	return w.settle(ctx, job.Workspace, func(context.Context) ([]inboxstore.Change, error) {
 		return []inboxstore.Change{inboxstore.Again(job, next)}, nil
 	})

@@ -101,6 +101,12 @@ func TestReplyRefused(t *testing.T) {
 		"automatic":    {"Auto-Submitted: auto-replied\r\n" + message, nil, nil, reply.CodeAutomatic},
 		"not verified": {message, func(o *Options) { o.VerifiedOnly = true }, nil, reply.CodeNotAuthenticated},
 		"no way out":   {message, func(o *Options) { o.Replies = nil }, nil, codeOff},
+		"inactive since": {message, nil, func(t *testing.T, w *world) {
+			old := must[inboxstore.Stored[inbox.Inbox]](t)(inboxstore.Get[inbox.Inbox](t.Context(), w.db, w.ws, string(w.box.ID)))
+			in := old.Record
+			in.Status = inbox.Inactive
+			w.apply(t, inboxstore.Update(old, in))
+		}, codeOff},
 		"off since": {message, nil, func(t *testing.T, w *world) {
 			must[inbox.Inbox](t)(w.db.SetReply(t.Context(), w.ws, string(w.box.ID), inbox.Off))
 		}, codeOff},
@@ -156,8 +162,8 @@ func (w *world) job(t *testing.T, id inboxstore.JobID) inboxstore.Job {
 func TestReplyLimit(t *testing.T) {
 	p := &post{}
 	w := replying(t, p)
-	for range reply.MaxPerDay {
-		w.receive(t, message)
+	for n := range reply.MaxPerDay { // whatever tag the sender has
+		w.receive(t, strings.Replace(message, "ana@", fmt.Sprintf("Ana+%d@", n), 1))
 	}
 	w.work(t)
 	e := w.receive(t, message)

@@ -132,7 +132,7 @@ func (w *Worker) Do(ctx context.Context, id inboxstore.JobID) (err error) {
 	case errors.Is(err, inboxstore.ErrJobLost):
 		return nil // who took it does it
 	case err != nil && ctx.Err() != nil: // this worker ends: another one need not wait for the lease
-		next := job.Job
+		next := job.Job // with how often it was begun: a worker may end because of it
 		next.Due = w.opts.Now()
 		err = errors.Join(err, w.opts.DB.Apply(context.WithoutCancel(ctx), job.Workspace, inboxstore.Again(job, next)))
 	}
@@ -182,9 +182,10 @@ func (w *Worker) settle(ctx context.Context, ws access.WorkspaceID, changes func
 		if err == nil {
 			err = w.opts.DB.Apply(ctx, ws, list...)
 		}
-		moved := errors.Is(err, inbox.ErrChanged) || inbox.CodeOf(err) == inbox.CodeNotFound // which it was not, when it was read
-		if !moved || n == settling {
-			return err
+		code := inbox.CodeOf(err)
+		moved := errors.Is(err, inbox.ErrChanged) || code == inbox.CodeNotFound // which it was not, when it was read
+		if !moved && code != inbox.CodeUnavailable || n == settling {
+			return err // where a write that seemed to fail had happened, the job is another's by now
 		}
 		select {
 		case <-time.After(rand.N(pause)):
