@@ -11,57 +11,54 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
 )
 
-// warmOf compares the invocations of one method. Processor time, because a
-// busy machine adds little to it; the time by the clock is beside it.
-func (b *bench) warmOf(ctx context.Context, r request) error {
+// overEcho compares whole invocations of one method with those of a function
+// that echoes the same answer: by the clock, and the processor time of the latter.
+func (b *bench) overEcho(ctx context.Context, r request) (over, echoes figure, err error) {
 	event := r.event()
 	ours, err := function{b.bin("bare"), []string{"FAMILY=" + r.family()}}.start()
 	if err != nil {
-		return err
+		return over, echoes, err
 	}
 	defer ours.Close()
 	answer, err := invoke(ctx, ours, event)
 	if err != nil {
-		return err
+		return over, echoes, err
 	}
 	same := filepath.Join(b.dir, "answer")
 	if err := os.WriteFile(same, answer, 0o600); err != nil {
-		return err
+		return over, echoes, err
 	}
 	echo, err := function{b.bin("echo"), []string{"ANSWER=" + same}}.start()
 	if err != nil {
-		return err
+		return over, echoes, err
 	}
 	defer echo.Close()
-	var used, wall [2][]float64
-	for run := range warmRuns + 1 {
+	var wall [2][]float64
+	var used []float64
+	for run := range 2 * warmRuns {
+		before, err := cpuOf(echo.PID())
+		if err != nil {
+			return over, echoes, err
+		}
 		for i, f := range []*lambdatest.Function{ours, echo} {
-			const n = 50
-			var times []float64
-			before, err := cpuOf(f.PID())
-			if err != nil {
-				return err
-			}
+			const n = 20
+			start := time.Now()
 			for range n {
-				start := time.Now()
 				if _, err := f.Invoke(ctx, event); err != nil {
-					return err
+					return over, echoes, err
 				}
-				times = append(times, time.Since(start).Seconds())
 			}
-			after, err := cpuOf(f.PID())
-			if err != nil {
-				return err
-			}
-			if run > 0 { // the first warms up
-				used[i], wall[i] = append(used[i], (after-before)/n), append(wall[i], median(duration, times).median)
+			if run > 0 { // the first one warms up
+				wall[i] = append(wall[i], time.Since(start).Seconds()/n)
 			}
 		}
+		after, err := cpuOf(echo.PID())
+		if err != nil {
+			return over, echoes, err
+		}
+		used = append(used, (after-before)/20)
 	}
-	over := differences(duration, used[0], used[1])
-	b.add(r.name+", processor time", over, median(duration, used[1]), figure{}, atMost(over, maxWarm))
-	b.add("  by the clock", differences(duration, wall[0], wall[1]), median(duration, wall[1]), figure{}, bar{})
-	return nil
+	return differences(duration, wall[0], wall[1]), median(duration, used), nil
 }
 
 // costs measures what each kind of request costs the whole product in this

@@ -44,6 +44,8 @@ var parts = []struct {
 	{"cost", (*bench).costs},
 	{"cloud", (*bench).inCloud},
 	{"growth", (*bench).growth},
+	{"load", (*bench).underLoad},
+	{"size", (*bench).sizes},
 }
 
 func main() {
@@ -95,7 +97,7 @@ func (b *bench) build() error {
 		"functions":            functions(),
 		"infra/bench":          {"bare"},
 		"infra/bench/baseline": {"empty", "echo", "sdk", "load"},
-		"infra/local":          {"kobana-inbox"},
+		"infra/local":          {"kobana-inbox"}, // for the load
 	} {
 		for _, name := range names {
 			cmd := exec.Command("go", "build", "-C", dir, "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",

@@ -148,8 +148,17 @@ type cost struct {
 }
 
 // run makes a request n times.
-func (m *meter) run(r request, n int) (c cost, err error) {
-	order, err := json.Marshal(map[string]any{"N": n, "Path": "/mcp/" + r.family(), "Header": r.header(), "Body": r.body()})
+func (m *meter) run(r request, n int) (cost, error) {
+	return m.order(r, object{"N": n, "Path": r.path(), "Header": r.header(), "Body": r.body()})
+}
+
+// invoke makes a request n times, as the event of an invocation.
+func (m *meter) invoke(r request, n int) (cost, error) {
+	return m.order(r, object{"N": n, "Event": string(r.event())})
+}
+
+func (m *meter) order(r request, o object) (c cost, err error) {
+	order, err := json.Marshal(o)
 	if err != nil {
 		return c, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
@@ -162,4 +163,21 @@ func bodyOf(answer []byte) ([]byte, error) {
 	}
 	err := json.Unmarshal(answer, &a)
 	return []byte(a.Body), err
+}
+
+// firstID is the id of the first record of a list that a tool answered.
+func firstID(answer []byte) inbox.ID {
+	var a struct {
+		Result struct {
+			Content struct {
+				Data []struct {
+					ID inbox.ID `json:"id"`
+				} `json:"data"`
+			} `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if json.Unmarshal(answer, &a) != nil || len(a.Result.Content.Data) == 0 {
+		return ""
+	}
+	return a.Result.Content.Data[0].ID
 }

@@ -138,14 +138,34 @@ func (b *bench) starts(ctx context.Context) error {
 	return nil
 }
 
-// warm measures what an invocation takes on top of one of a function that only
-// answers, with the same bytes.
+// warm measures what the handler takes of an invocation, and how much longer
+// one is than that of a function which only answers, with the same bytes.
 func (b *bench) warm(ctx context.Context) error {
-	b.section("a warm invocation, on top of one that echoes the same answer (no store, no token check)")
+	m, err := startMeter(b.bin("bare"))
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	b.section("what the handler adds to a warm invocation, against the whole invocation of a function that echoes the same answer (no store, no token check)")
 	for _, r := range requests(anyRecords, token) {
-		if err := b.warmOf(ctx, r); err != nil {
+		var handler []float64
+		for run := range warmRuns {
+			const n = 400
+			c, err := m.invoke(r, n)
+			if err != nil {
+				return err
+			}
+			if run > 0 { // the first one warms up
+				handler = append(handler, float64(c.CPU)/1e9/n)
+			}
+		}
+		over, echo, err := b.overEcho(ctx, r)
+		if err != nil {
 			return err
 		}
+		added := median(duration, handler)
+		b.add(r.name+", processor time", added, echo, figure{}, atMost(added, maxWarm))
+		b.add("  by the clock, from one process to another", over, figure{}, figure{}, bar{})
 	}
 	return nil
 }

@@ -14,14 +14,19 @@ import (
 const gcPercent = 400
 
 // Start runs h as this process's function, for as long as its instance lives.
+func Start(h lambda.Handler) {
+	Settle()
+	lambda.Start(h)
+}
+
+// Settle sets Go's runtime for an instance of a function.
 //
 // Where an instance answers one request at a time, which is all that Lambda
 // does unless told otherwise, Go uses one processor: waking a second one costs
 // more than there is for it to do, and most instances have less than one.
-func Start(h lambda.Handler) {
+func Settle() {
 	debug.SetGCPercent(gcPercent)
 	if n := os.Getenv("AWS_LAMBDA_MAX_CONCURRENCY"); n == "" || n == "1" {
 		runtime.GOMAXPROCS(1)
 	}
-	lambda.Start(h)
 }

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"log"
 	"net/http"
 	"os"
@@ -25,17 +26,25 @@ import (
 func main() {
 	o := server.Options{Service: constant{}, Gate: gate()}
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
-		mux := http.NewServeMux()
-		for _, name := range server.FamilyNames() {
-			mux.Handle("/mcp/"+name, server.Family(o, name))
-		}
-		meter(mux)
+		mux := families(o)
+		t := telemetry.New(telemetry.Options{Function: "bare", Version: server.Version, Out: io.Discard})
+		o.Log = t.Log()
+		meter(mux, t.Wrap(lambdahttp.New(families(o), t.Log())))
 		return
 	}
 	family := os.Getenv("FAMILY")
 	t := telemetry.New(telemetry.Options{Function: family, Version: server.Version})
 	o.Log = t.Log()
 	lambdahttp.Start(t.Wrap(lambdahttp.New(server.Family(o, family), t.Log())))
+}
+
+// families are all of them, at their addresses.
+func families(o server.Options) http.Handler {
+	mux := http.NewServeMux()
+	for _, name := range server.FamilyNames() {
+		mux.Handle("/mcp/"+name, server.Family(o, name))
+	}
+	return mux
 }
 
 // gate lets anybody in, as the owner of a workspace.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"log"
 	"net/http"
@@ -12,13 +13,16 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/go-json-experiment/json"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 )
 
 // meter answers each line on standard input, a request and how often to make
 // it, with what that cost. Its twin is in infra/bench/baseline/sdk, in another
-// module.
-func meter(h http.Handler) {
+// module. Where the line has an event too, that is what the function answers.
+func meter(h http.Handler, function lambda.Handler) {
 	in := bufio.NewReader(os.Stdin)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -29,16 +33,26 @@ func meter(h http.Handler) {
 			N          int
 			Path, Body string
 			Header     http.Header
+			Event      string
 		}
 		if err := json.Unmarshal(line, &order); err != nil {
 			log.Fatal(err)
 		}
-		w := &answer{header: make(http.Header)}
+		if order.Event != "" {
+			lambdahttp.Settle()
+		}
+		w := &answer{header: make(http.Header), status: http.StatusOK}
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		start := cpu()
 		for range order.N {
+			if order.Event != "" {
+				if _, err := function.Invoke(context.Background(), []byte(order.Event)); err != nil {
+					log.Fatal(err)
+				}
+				continue
+			}
 			w.status = http.StatusOK // unless it says otherwise
 			w.body.Reset()
 			h.ServeHTTP(w, &http.Request{
