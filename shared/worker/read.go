@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/model"
@@ -95,17 +94,23 @@ func orStop(err error, why string) error {
 }
 
 // checkLimits stops where the workspace has used what it may in this month (in
-// UTC). The e-mail itself is counted already. What runs at the same time is not
-// known yet, so that the costs may end a little above their limit.
+// UTC). It goes by the e-mails that agents have read, so that nobody uses a limit
+// up with mail that is turned away. What is being read at the same time is not
+// known yet: use may end a little above its limit.
 func (w *Worker) checkLimits(ctx context.Context, job inboxstore.TakenJob) error {
-	use, err := w.opts.DB.Workspace(ctx, []access.WorkspaceID{job.Workspace}, string(job.Workspace))
+	workspace, err := inboxstore.Get[inboxstore.Workspace](ctx, w.opts.DB, job.Workspace, string(job.Workspace))
 	if err != nil {
 		return err
 	}
-	if l := use.MonthlyEmailsLimit; l != nil && use.MonthlyEmailsUsed > *l {
-		return stop(fmt.Sprintf("limit_exceeded: The workspace takes %d e-mails a month, and this is more.", *l))
+	now := w.now()
+	month, err := w.opts.DB.Usage(ctx, job.Workspace, time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), now)
+	if err != nil {
+		return err
 	}
-	if l := use.MonthlyCostLimit; l != nil && use.MonthlyCostUsed >= *l {
+	if l := workspace.Record.MonthlyEmailsLimit; l != nil && month.Total.Runs >= *l {
+		return stop(fmt.Sprintf("limit_exceeded: Agents may read %d e-mails a month for this workspace, and have.", *l))
+	}
+	if l := workspace.Record.MonthlyCostLimit; l != nil && month.Total.Cost >= *l {
 		return stop(fmt.Sprintf("limit_exceeded: The workspace may spend USD %.2f a month, and has.", *l))
 	}
 	return nil

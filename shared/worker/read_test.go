@@ -225,7 +225,7 @@ func TestMonthlyLimits(t *testing.T) {
 		cost   float64
 		want   string
 	}{
-		{2, 0, ""}, {1, 0, "limit_exceeded: The workspace takes 1 e-mails a month, and this is more."},
+		{2, 0, ""}, {1, 0, "limit_exceeded: Agents may read 1 e-mails a month for this workspace, and have."},
 		{0, 0.0046, ""}, {0, 0.0045, "limit_exceeded: The workspace may spend USD 0.00 a month, and has."},
 	} {
 		w := newWorld(t)
@@ -238,8 +238,13 @@ func TestMonthlyLimits(t *testing.T) {
 			limited.MonthlyCostLimit = &c.cost
 		}
 		w.apply(t, inboxstore.Update(old, limited))
+		w.box.AllowedRecipients = []string{"ana@sender.example"}
+		stranger := w.receive(t, "From: nobody@sender.example\r\n\r\n") // is turned away below, and uses nothing up
 		first := w.receive(t, message)
 		w.work(t)
+		if e := w.email(t, stranger.ID); e.Status != inbox.EmailRejected {
+			t.Errorf("the stranger's e-mail is %s", e.Status)
+		}
 		second := w.receive(t, message)
 		w.work(t)
 		if e := w.email(t, first.ID); e.Status != inbox.EmailProcessed {
