@@ -191,5 +191,12 @@ func (b *Books) setReply(ctx context.Context, ref, in string, to inbox.Switch) (
 	if err != nil {
 		return inbox.Inbox{}, err
 	}
+	if strings.Contains(in, "@") {
+		found, err := b.DB.InboxByAddress(ctx, in)
+		if err != nil || found.WorkspaceID != w.ID {
+			return inbox.Inbox{}, fmt.Errorf("there is no inbox %q in this workspace: inboxes list has those that exist", in)
+		}
+		in = string(found.ID)
+	}
 	return b.DB.SetReply(ctx, w.ID, in, to)
 }

@@ -236,7 +236,11 @@ func TestInboxReplies(t *testing.T) {
 			t.Errorf("switched %s, it is %s", to, reply())
 		}
 	}
-	for _, c := range [][3]string{{ws, string(in.ID), "yes"}, {ws, "nothing", "on"}, {"nowhere", string(in.ID), "on"}} {
+	if o.do("inboxes", "reply", ws, in.Email, "on"); reply() != "on" {
+		t.Error("it is not known by its address")
+	}
+	o.do("inboxes", "reply", ws, in.Email, "off")
+	for _, c := range [][3]string{{ws, "nobody@inbox.example", "on"}, {ws, string(in.ID), "yes"}, {ws, "nothing", "on"}, {"nowhere", string(in.ID), "on"}} {
 		if out, err := o.run("inboxes", "reply", c[0], c[1], c[2]); err == nil {
 			t.Errorf("%q: %s", c, out)
 		}

@@ -90,7 +90,7 @@ func overview() string {
 		fmt.Fprintf(&b, "  %s\n      %s\n", strings.TrimSpace(c.words+" "+c.needs), c.about)
 	}
 	fmt.Fprintf(&b, `
-WORKSPACE is an id or external_id, ROLE one of %s.
+WORKSPACE is an id or external_id, INBOX one of these or an address, ROLE one of %s.
 A person is ISSUER and SUBJECT, exactly as the claims iss and sub of their
 tokens spell them. Changes take effect within 30 s, and at once for calls that
 a person confirms.

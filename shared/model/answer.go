@@ -10,7 +10,7 @@ import (
 // an error.
 func Finish(text string, cut bool, t Tokens) (Answer, error) {
 	a := Answer{Cut: cut, Tokens: t}
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = withoutThoughts(strings.ToValidUTF8(text, "\uFFFD"))
 	if short := Shorten(text, MaxText); short != text {
 		text, a.Cut = short, true
 	}
@@ -22,6 +22,18 @@ func Finish(text string, cut bool, t Tokens) (Answer, error) {
 	}
 	a.Text = text
 	return a, nil
+}
+
+// withoutThoughts takes away what some models think aloud before they answer:
+// it is not for those who get the answer. Of a thought that has no end, there
+// was no answer.
+func withoutThoughts(text string) string {
+	thought, ok := strings.CutPrefix(strings.TrimSpace(text), "<think>")
+	if !ok {
+		return text
+	}
+	_, answer, _ := strings.Cut(thought, "</think>")
+	return strings.TrimSpace(answer)
 }
 
 // Count makes tokens of what a provider has counted. What no question costs is

@@ -88,3 +88,17 @@ func TestFinish(t *testing.T) {
 		t.Errorf("%d bytes, cut: %v, %v", len(a.Text), a.Cut, err)
 	}
 }
+
+// What a model thinks aloud is no part of its answer, and may not reach a
+// stranger.
+func TestFinish_Thoughts(t *testing.T) {
+	for text, want := range map[string]string{
+		"<think>secret plan</think>\n\nHello.": "Hello.", "\n<think>\na\n</think>Hello. <think>": "Hello. <think>",
+		"Hello <think>.": "Hello <think>.", "<think></think>Hi": "Hi", "<think>without an end": "", "<think>only</think> ": "",
+	} {
+		a, err := model.Finish(text, false, model.Tokens{})
+		if a.Text != want || (err != nil) != (want == "") {
+			t.Errorf("%q: %q, %v; want %q", text, a.Text, err, want)
+		}
+	}
+}
