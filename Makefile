@@ -123,8 +123,9 @@ reference: ## Write docs/reference.md anew from the catalog.
 	$(GO) run ./infra/reference > build/reference.md && mv build/reference.md docs/reference.md
 
 .PHONY: bench
-bench: ## Run the benchmarks.
-	$(GO) test -run '^$$' -bench . -benchmem ./shared/... ./infra/...
+bench: ## Measure against baselines, in one table; fails where a line is short (needs Linux and Node.js).
+	cd infra/dynalite && npm ci
+	$(GO) run ./infra/bench
 
 .PHONY: soak
 soak: ## Put 100,000 requests to one process, and confirmations to four: minutes (needs Linux, Node.js 20.15 or newer).

@@ -91,7 +91,7 @@ func (b *bench) units(ctx context.Context, s *stack) error {
 		{requests(s.about, s.token)[7], "Query"},
 		{request{"tools/call emails_get", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, ""},
 		{request{"tools/call emails_list", "tools/call", object{"name": "emails_list", "arguments": object{}}, s.token}, ""},
-		{rotation(s.about, s.token, ""), ""},
+		{relabel(s.about, s.token, "CRM 2", ""), ""},
 	} {
 		f, err := b.functionOf(s, c.r.family()).start()
 		if err != nil {
@@ -124,12 +124,12 @@ func (b *bench) confirmationUnits(ctx context.Context, s *stack) error {
 		return err
 	}
 	defer f.Close()
-	state, err := ask(ctx, s, f)
+	state, err := ask(ctx, s, f, "CRM 2")
 	if err != nil {
 		return err
 	}
 	s.counter.take()
-	if _, err := invoke(ctx, f, rotation(s.about, s.token, state).event()); err != nil {
+	if _, err := invoke(ctx, f, relabel(s.about, s.token, "CRM 2", state).event()); err != nil {
 		return err
 	}
 	var spent, others []call
@@ -148,8 +148,8 @@ func (b *bench) confirmationUnits(ctx context.Context, s *stack) error {
 }
 
 // ask has a function ask for a confirmation.
-func ask(ctx context.Context, s *stack, f *lambdatest.Function) (state string, err error) {
-	out, err := invoke(ctx, f, rotation(s.about, s.token, "").event())
+func ask(ctx context.Context, s *stack, f *lambdatest.Function, label string) (state string, err error) {
+	out, err := invoke(ctx, f, relabel(s.about, s.token, label, "").event())
 	if err != nil {
 		return "", err
 	}
@@ -198,7 +198,7 @@ func (b *bench) memory(ctx context.Context, s *stack) error {
 			}
 		}
 		if first.family() == "tools" {
-			mixed = append(mixed, request{"", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, rotation(s.about, s.token, ""))
+			mixed = append(mixed, request{"", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, relabel(s.about, s.token, "CRM 2", ""))
 		}
 		used, err := resident(ctx, b.functionOf(s, first.family()), mixed)
 		if err != nil {
@@ -236,11 +236,11 @@ func (b *bench) once(ctx context.Context, s *stack) error {
 		defer f.Close()
 		instances = append(instances, f)
 	}
-	state, err := ask(ctx, s, instances[0])
+	state, err := ask(ctx, s, instances[0], "CRM 3")
 	if err != nil {
 		return err
 	}
-	event := rotation(s.about, s.token, state).event()
+	event := relabel(s.about, s.token, "CRM 3", state).event()
 	n, err := race(func(i int) ([]byte, error) { return invoke(ctx, instances[i%lanes], event) })
 	if err != nil {
 		return err
@@ -252,14 +252,14 @@ func (b *bench) once(ctx context.Context, s *stack) error {
 		return err
 	}
 	defer w.Close()
-	question, err := w.answer(ctx, rotation(w.subjects, token, ""))
+	question, err := w.answer(ctx, relabel(w.subjects, token, "CRM 2", ""))
 	if err != nil {
 		return err
 	}
 	if state, err = stateOf(question); err != nil {
 		return err
 	}
-	n, err = race(func(int) ([]byte, error) { return w.answer(ctx, rotation(w.subjects, token, state)) })
+	n, err = race(func(int) ([]byte, error) { return w.answer(ctx, relabel(w.subjects, token, "CRM 2", state)) })
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -64,6 +66,7 @@ func (b *bench) overEcho(ctx context.Context, r request) (over, echoes figure, e
 // costs measures what each kind of request costs the whole product in this
 // process: with its store, but without waiting for a disk.
 func (b *bench) costs(ctx context.Context) error {
+	defer asInstance()()
 	w, err := newWorld(ctx, b.dir)
 	if err != nil {
 		return err
@@ -83,16 +86,17 @@ func (b *bench) costs(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.costOf(ctx, w, func() (request, error) { return rotation(w.subjects, token, ""), nil }); err != nil {
+	if err := b.costOf(ctx, w, func() (request, error) { return relabel(w.subjects, token, "CRM 2", ""), nil }); err != nil {
 		return err
 	}
 	return b.costOf(ctx, w, func() (request, error) {
-		question, err := w.answer(ctx, rotation(w.subjects, token, ""))
+		label := fmt.Sprint("CRM ", rand.Text())
+		question, err := w.answer(ctx, relabel(w.subjects, token, label, ""))
 		if err != nil {
 			return request{}, err
 		}
 		state, err := stateOf(question)
-		return rotation(w.subjects, token, state), err
+		return relabel(w.subjects, token, label, state), err
 	})
 }
 

@@ -21,6 +21,7 @@ const (
 
 // growth compares lists and completions over few and many records.
 func (b *bench) growth(ctx context.Context) error {
+	defer asInstance()()
 	var worlds []*world
 	var names []string
 	for _, n := range []int{fewRecords, 10_000, manyRecords} {
@@ -44,7 +45,7 @@ func (b *bench) growth(ctx context.Context) error {
 		},
 		"complete an id": func(w *world) request {
 			return request{"", "completion/complete", object{
-				"ref": object{"type": "ref/resource", "uri": "kobana://inbox/emails/{id}"}, "argument": object{"name": "id", "value": string(w.email)[:8]},
+				"ref": object{"type": "ref/resource", "uri": "kobana://inbox/emails/{id}"}, "argument": object{"name": "id", "value": string(w.email)[:6]},
 			}, token}
 		},
 	} {

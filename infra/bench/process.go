@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
 )
 
@@ -26,6 +29,17 @@ func cpu() float64 {
 		panic(err)
 	}
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// asInstance sets this process's runtime as that of a function, until what it
+// returns is called.
+func asInstance() (restore func()) {
+	cores, percent := runtime.GOMAXPROCS(0), debug.SetGCPercent(100)
+	lambdahttp.Settle()
+	return func() {
+		runtime.GOMAXPROCS(cores)
+		debug.SetGCPercent(percent)
+	}
 }
 
 // cpuOf is what another process has used, in seconds, as the scheduler counts.

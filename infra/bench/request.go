@@ -129,10 +129,14 @@ func requests(r subjects, token string) []request {
 	}
 }
 
-// rotation is a call of a destructive tool; state, unless "", is that of the
-// question which it says yes to.
-func rotation(r subjects, token, state string) request {
-	params := object{"name": "webhooks_rotate_secret", "arguments": object{"id": r.webhook}}
+// alsoConfirmed is a tool that asks first because the operator says so: one
+// that can be called any number of times.
+const alsoConfirmed = "webhooks_update"
+
+// relabel is a call of that tool; state, unless "", is that of the question
+// which it says yes to.
+func relabel(r subjects, token, label, state string) request {
+	params := object{"name": alsoConfirmed, "arguments": object{"id": r.webhook, "label": label}}
 	name := "tools/call, the question"
 	if state != "" {
 		name = "tools/call, confirmed"
@@ -142,7 +146,7 @@ func rotation(r subjects, token, state string) request {
 	return request{name, "tools/call", params, token}
 }
 
-// stateOf is the requestState of a question, an answer to [rotation].
+// stateOf is the requestState of a question, an answer to [relabel].
 func stateOf(answer []byte) (string, error) {
 	var a struct {
 		Result struct {

@@ -65,7 +65,7 @@ func newStack(ctx context.Context) (s *stack, err error) {
 	os.Setenv("AWS_ACCESS_KEY_ID", "test") // also for what this process writes
 	os.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	s.env = []string{
-		"AWS_REGION=us-east-1", "PUBLIC_URL=" + publicURL, "OAUTH_ISSUERS=" + s.issuer.Issuer(), "RATE_LIMIT=off",
+		"AWS_REGION=us-east-1", "PUBLIC_URL=" + publicURL, "OAUTH_ISSUERS=" + s.issuer.Issuer(), "RATE_LIMIT=off", "CONFIRM_ALSO=" + alsoConfirmed,
 		"DATA_TABLE=data", "CONFIRMATIONS_TABLE=confirmations", "STATE_KEYS=state", "DATA_KEYS=data", "RAW_BUCKET=raw",
 		"QUEUE_URL=" + cloudtest.QueueURL, "AWS_ENDPOINT_URL_SQS=" + s.queue.URL,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.api.URL, "AWS_ENDPOINT_URL_SECRETS_MANAGER=" + s.secrets.URL,

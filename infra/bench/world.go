@@ -135,7 +135,8 @@ func newWorld(ctx context.Context, dir string) (*world, error) {
 	})
 	t := telemetry.New(telemetry.Options{Function: "bench", Version: server.Version, Out: discard{}})
 	o := server.Options{
-		Service: actions.New(actions.Options{DB: w.db, Log: quiet}), Gate: gate, Organization: directory.Organization, Confirmer: confirmer, Log: t.Log(),
+		Service: actions.New(actions.Options{DB: w.db, Log: quiet}), Gate: gate, Organization: directory.Organization, Confirmer: confirmer,
+		ConfirmAlso: []string{alsoConfirmed}, Log: t.Log(),
 	}
 	for _, name := range server.FamilyNames() {
 		w.families[name] = server.Family(o, name)
