@@ -93,6 +93,7 @@ func (b *bench) bin(name string) string { return filepath.Join(b.dir, name) }
 
 // build builds everything, as make build does.
 func (b *bench) build() error {
+	built := b.bin("built")
 	for dir, names := range map[string][]string{
 		"functions":            functions(),
 		"infra/bench":          {"bare"},
@@ -101,14 +102,27 @@ func (b *bench) build() error {
 	} {
 		for _, name := range names {
 			cmd := exec.Command("go", "build", "-C", dir, "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
-				"-ldflags", "-s -w -buildid=", "-o", b.bin(name), "./"+name)
+				"-ldflags", "-s -w -buildid=", "-o", built, "./"+name)
 			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 			if out, err := cmd.CombinedOutput(); err != nil {
 				return fmt.Errorf("build %s: %w\n%s", name, err, out)
 			}
+			// A copy, as a deployment unpacks one: it starts faster than what a
+			// linker wrote here and there.
+			if err := copyFile(b.bin(name), built); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+func copyFile(to, from string) error {
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o700)
+	}
+	return err
 }
 
 // functions are the names of all functions that there are.

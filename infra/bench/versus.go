@@ -15,7 +15,7 @@ const (
 	maxVersus  = 0.1    // × the official SDK
 	maxWarm    = 100e-6 // seconds over an echo function
 	maxMemory  = 40e6   // bytes
-	startRuns  = 31
+	startRuns  = 101
 	versusRuns = 11
 	warmRuns   = 31
 	fullRuns   = 15

@@ -76,7 +76,7 @@ func (l *lists) of(tools []*Tool, set uint64, v mcp.Version) *mcp.List {
 // entry is the tool as tools/list shows it. Tools have a title of their own
 // since 2025-06-18; before, it is an annotation (checklist 5.06, 5.07).
 func (t *Tool) entry(titled bool) jsontext.Value {
-	o := mcp.NewObject().Text("name", t.Name)
+	o := mcp.NewObject().Grow(1024).Text("name", t.Name)
 	if titled {
 		o.Text("title", t.Title)
 	}

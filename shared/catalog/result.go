@@ -37,7 +37,7 @@ func success(t *Tool, out Output, v mcp.Version) *mcp.Result {
 	for _, text := range out.ForUser {
 		blocks = append(blocks, textBlock(text).Value("annotations", jsontext.Value(`{"audience":["user"]}`)).Close())
 	}
-	o := mcp.NewObject().Values("content", blocks)
+	o := mcp.NewObject().Grow(3*len(out.JSON)).Values("content", blocks)
 	if v != mcp.V20250326 {
 		o.Value("structuredContent", out.JSON)
 	}

@@ -22,6 +22,12 @@ func NewObject() *Object { return newObject(128) }
 // newObject opens an object that will take about size bytes.
 func newObject(size int) *Object { return &Object{append(make([]byte, 0, size), '{')} }
 
+// Grow makes room for that many more bytes, where the size is known.
+func (o *Object) Grow(size int) *Object {
+	o.buf = slices.Grow(o.buf, size)
+	return o
+}
+
 // Text writes a string member; invalid UTF-8 becomes U+FFFD.
 func (o *Object) Text(name, s string) *Object {
 	o.name(name)
