@@ -159,6 +159,10 @@ func (p Prompt) text(l inbox.Locale, values map[string]string) (string, error) {
 		}
 	lines:
 		for line := range strings.Lines(string(b)) {
+			if !strings.Contains(line, "{") {
+				text.WriteString(line)
+				continue
+			}
 			for name, value := range values {
 				placeholder := "{" + name + "}"
 				if value == "" && strings.Contains(line, placeholder) {
