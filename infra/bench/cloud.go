@@ -182,8 +182,8 @@ func unitsOf(calls []call, table string) (sum float64) {
 // memory measures what each family's function has in memory after a thousand
 // requests.
 func (b *bench) memory(ctx context.Context, s *stack) error {
-	b.section("memory in use after 1,000 requests, against an empty function")
-	empty, err := resident(ctx, function{b.bin("empty"), nil}, []request{{method: "ping"}})
+	b.section("memory in use after 1,000 requests, and processor time of each with all that a function does, against an empty function")
+	empty, emptyCPU, err := thousand(ctx, function{b.bin("empty"), nil}, []request{{method: "ping"}})
 	if err != nil {
 		return err
 	}
@@ -200,27 +200,43 @@ func (b *bench) memory(ctx context.Context, s *stack) error {
 		if first.family() == "tools" {
 			mixed = append(mixed, request{"", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, relabel(s.about, s.token, "CRM 2", ""))
 		}
-		used, err := resident(ctx, b.functionOf(s, first.family()), mixed)
+		used, cpu, err := thousand(ctx, b.functionOf(s, first.family()), mixed)
 		if err != nil {
 			return err
 		}
 		b.add(first.family(), one(size, used), one(size, empty), one(number, used/empty), atMost(one(size, used), maxMemory))
+		b.add("  processor time", one(duration, cpu), one(duration, emptyCPU), one(number, cpu/emptyCPU), bar{})
 	}
 	return nil
 }
 
-func resident(ctx context.Context, fn function, mixed []request) (float64, error) {
+// thousand makes a thousand requests and returns the memory in use then, and the
+// processor time of one.
+func thousand(ctx context.Context, fn function, mixed []request) (used, cpu float64, err error) {
+	const n = 1000
 	f, err := fn.start()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer f.Close()
-	for i := range 1000 {
+	if _, err := invoke(ctx, f, mixed[0].event()); err != nil { // fetches keys and membership
+		return 0, 0, err
+	}
+	before, err := cpuOf(f.PID())
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := range n {
 		if _, err := invoke(ctx, f, mixed[i%len(mixed)].event()); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	return residentOf(f.PID())
+	after, err := cpuOf(f.PID())
+	if err != nil {
+		return 0, 0, err
+	}
+	used, err = residentOf(f.PID())
+	return used, (after - before) / n, err
 }
 
 // once lets identical confirmed calls race, in one process and over several

@@ -157,6 +157,7 @@ func (p Prompt) text(l inbox.Locale, values map[string]string) (string, error) {
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 		}
+		text.Grow(2 * len(b))
 	lines:
 		for line := range strings.Lines(string(b)) {
 			if !strings.Contains(line, "{") {
@@ -178,7 +179,7 @@ func (p Prompt) text(l inbox.Locale, values map[string]string) (string, error) {
 
 // message is the result of prompts/get: what the person says first.
 func message(description, text string) *mcp.Result {
-	m := mcp.NewObject().Text("role", "user").
+	m := mcp.NewObject().Grow(2*len(text)).Text("role", "user").
 		Begin("content").Text("type", "text").Text("text", text).End().Close()
 	return &mcp.Result{Fields: mcp.NewObject().Text("description", description).
 		Values("messages", []jsontext.Value{m}).Close()}
