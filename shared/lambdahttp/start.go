@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// gcPercent lets garbage grow to 16 MB before it is collected, where Go's
+// GCPercent lets garbage grow to 16 MB before it is collected, where Go's
 // default is 4 MB: an instance has hundreds, and collecting is a quarter of what
 // a request costs.
-const gcPercent = 400
+const GCPercent = 400
 
 // Start runs h as this process's function, for as long as its instance lives.
 func Start(h lambda.Handler) {
@@ -25,7 +25,7 @@ func Start(h lambda.Handler) {
 // does unless told otherwise, Go uses one processor: waking a second one costs
 // more than there is for it to do, and most instances have less than one.
 func Settle() {
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(GCPercent)
 	if n := os.Getenv("AWS_LAMBDA_MAX_CONCURRENCY"); n == "" || n == "1" {
 		runtime.GOMAXPROCS(1)
 	}

@@ -15,8 +15,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/go-json-experiment/json"
-
-	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 )
 
 // meter answers each line on standard input, a request and how often to make
@@ -37,9 +35,6 @@ func meter(h http.Handler, function lambda.Handler) {
 		}
 		if err := json.Unmarshal(line, &order); err != nil {
 			log.Fatal(err)
-		}
-		if order.Event != "" {
-			lambdahttp.Settle()
 		}
 		w := &answer{header: make(http.Header), status: http.StatusOK}
 		var before, after runtime.MemStats
