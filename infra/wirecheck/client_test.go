@@ -1,19 +1,16 @@
 package wirecheck_test
 
 import (
-	"context"
 	"encoding/base64"
 	"io"
-	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/universokobana/kobana-inbox-mcp/infra/local"
+	"github.com/universokobana/kobana-inbox-mcp/infra/local/localtest"
 	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
@@ -24,31 +21,7 @@ type object = map[string]any
 func product(t *testing.T) string {
 	t.Helper()
 	wirecheck.Need(t)
-	dir, err := os.MkdirTemp("", "kobana") // short enough for a socket in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := local.ConfigFrom(func(name string) string {
-		return map[string]string{"PORT": "0", "DATA_DIR": dir, "RATE_LIMIT": "off"}[name]
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	server, err := local.Open(ctx, config, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-		os.RemoveAll(dir)
-	})
-	return server.URL + "/mcp"
+	return localtest.Start(t)
 }
 
 // client speaks to a server in one revision, "" being one that names none. What
