@@ -100,13 +100,11 @@ func object(record any) inbox.Object {
 // snapshot takes a record as it is now; one that is gone is left out.
 func snapshot[T inboxstore.Record](ctx context.Context, db *inboxstore.DB, ws access.WorkspaceID, id string, take func(T)) error {
 	r, err := inboxstore.Get[T](ctx, db, ws, id)
-	switch inbox.CodeOf(err) {
-	case "":
-		if err == nil {
-			take(r.Record)
-		}
-	case inbox.CodeNotFound:
-		err = nil
+	if inbox.CodeOf(err) == inbox.CodeNotFound {
+		return nil
+	}
+	if err == nil {
+		take(r.Record)
 	}
 	return err
 }
@@ -145,6 +143,9 @@ func Record(ctx context.Context, db *inboxstore.DB, e inbox.SystemEvent, d inbox
 	if inbox.CodeOf(err) == inbox.CodeNotFound {
 		return changes, nil // a webhook that is gone counts no more
 	}
+	if err != nil {
+		return nil, err
+	}
 	after := w.Record
 	after.ConsecutiveFailures = 0
 	if d.Status == inbox.DeliveryFailed {
@@ -157,5 +158,5 @@ func Record(ctx context.Context, db *inboxstore.DB, e inbox.SystemEvent, d inbox
 	if after.ConsecutiveFailures != w.Record.ConsecutiveFailures {
 		changes = append(changes, inboxstore.Update(w, after))
 	}
-	return changes, err
+	return changes, nil
 }

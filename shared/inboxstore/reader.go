@@ -49,19 +49,26 @@ func (db *DB) Emails(ctx context.Context, ws access.WorkspaceID, f inbox.EmailFi
 
 // Email implements inbox.Reader: two reads.
 func (db *DB) Email(ctx context.Context, ws access.WorkspaceID, id inbox.ID) (inbox.Email, inbox.EmailContent, error) {
-	content := inbox.EmailContent{Headers: []inbox.Header{}}
 	email, err := record[inbox.Email](ctx, db, ws, string(id))
 	if err != nil {
-		return email, content, err
+		return email, inbox.EmailContent{Headers: []inbox.Header{}}, err
 	}
+	content, err := db.EmailContent(ctx, ws, id)
+	return email, content, err
+}
+
+// EmailContent reads what is kept beside the record of an e-mail, for those who
+// have that: one read. Of a message that could not be read there is nothing.
+func (db *DB) EmailContent(ctx context.Context, ws access.WorkspaceID, id inbox.ID) (inbox.EmailContent, error) {
+	content := inbox.EmailContent{Headers: []inbox.Header{}}
 	item, err := db.get(ctx, space(ws).content(id))
 	if errors.Is(err, store.ErrNotFound) {
-		return email, content, nil // it could not be read
+		return content, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(item.Value, &content)
 	}
-	return email, content, failure(err, emails.noun, "id")
+	return content, failure(err, emails.noun, "id")
 }
 
 // EmailLink implements inbox.Reader.

@@ -62,7 +62,7 @@ func (w *Worker) open(ctx context.Context, job inboxstore.TakenJob) (r reading, 
 	if r.email, err = inboxstore.Get[inbox.Email](ctx, db, ws, string(job.Email)); err != nil {
 		return r, err
 	}
-	if _, r.content, err = db.Email(ctx, ws, job.Email); err != nil {
+	if r.content, err = db.EmailContent(ctx, ws, job.Email); err != nil {
 		return r, err
 	}
 	if r.inbox, err = db.Inbox(ctx, ws, string(r.email.Record.InboxID)); err != nil {
