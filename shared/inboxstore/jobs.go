@@ -51,7 +51,7 @@ type Job struct {
 	Events   []inbox.ID `json:"events,omitempty"`         // tell: of which; deliver: of which one
 	After    inbox.ID   `json:"after,omitzero"`           // tell: webhooks up to this one are being told
 	Webhook  inbox.ID   `json:"webhook_id,omitzero"`      // deliver
-	Attempt  int64      `json:"attempt,omitzero"`         // deliver: which one is next, from 1
+	Attempt  int64      `json:"attempt,omitzero"`         // deliver: which one is next, from 1; reply: how many were not sent
 	Sending  bool       `json:"sending,omitzero"`         // reply: it may be out
 }
 

@@ -51,7 +51,7 @@ const MaxText = 64 << 10
 // Error is why a model did not answer.
 type Error struct {
 	Sentence string        // for people: without names of hosts, credentials and what was asked
-	Retry    bool          // the same question may be answered later
+	Retry    bool          // the same question may be answered later: [Retry] asks again
 	After    time.Duration // when the provider has said how long to wait; otherwise 0
 	Cause    error         // for the log, without credentials and bodies; nil: the sentence says it all
 }

@@ -15,7 +15,7 @@ const (
 )
 
 // The bounds of the wait before another attempt. Who is told to wait longer than
-// maxWait is not asked again here: the job is, later.
+// maxWait is not asked again: the run fails, and reprocessing the e-mail asks anew.
 const (
 	firstWait = time.Second
 	maxWait   = 20 * time.Second
