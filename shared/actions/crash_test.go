@@ -151,7 +151,7 @@ func TestWebhookChangesWhileItIsTested(t *testing.T) {
 func TestNothingToSend(t *testing.T) {
 	w := local(t)
 	hook, _ := w.webhook(t, w.to.URL)
-	w.apply(t, inboxstore.Signing(hook.ID, "not a secret", webhooks.Credentials{}, noon))
+	w.apply(t, inboxstore.Signing(hook.ID, "not a secret", inbox.Credentials{}, noon))
 	if _, err := w.TestWebhook(t.Context(), w.by("webhooks_test"), hook); err == nil || inbox.CodeOf(err) != "" {
 		t.Errorf("error = %v, want one of the machinery", err)
 	}

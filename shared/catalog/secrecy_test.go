@@ -133,11 +133,11 @@ func TestSigningSecretIsForTheUser(t *testing.T) {
 // Credentials are those of the kind of auth, all of them and no others.
 func TestCredentialsFitTheAuth(t *testing.T) {
 	for _, test := range []struct{ args, field, says string }{
-		{`"auth":"basic","auth_basic_user":"u"`, basicPassword, "auth basic needs auth_basic_password."},
-		{`"auth":"bearer"`, bearerToken, "auth bearer needs auth_bearer_token."},
-		{`"auth":"header","auth_header_key":"X-Key"`, headerValue, "auth header needs auth_header_value."},
-		{`"auth":"bearer","auth_bearer_token":"t","auth_basic_user":"u"`, basicUser, "auth bearer takes no auth_basic_user."},
-		{`"auth_bearer_token":"t"`, bearerToken, "auth none takes no auth_bearer_token."},
+		{`"auth":"basic","auth_basic_user":"u"`, "auth_basic_password", "auth basic needs auth_basic_password."},
+		{`"auth":"bearer"`, "auth_bearer_token", "auth bearer needs auth_bearer_token."},
+		{`"auth":"header","auth_header_key":"X-Key"`, "auth_header_value", "auth header needs auth_header_value."},
+		{`"auth":"bearer","auth_bearer_token":"t","auth_basic_user":"u"`, "auth_basic_user", "auth bearer takes no auth_basic_user."},
+		{`"auth_bearer_token":"t"`, "auth_bearer_token", "auth none takes no auth_bearer_token."},
 		{`"auth":"digest"`, "auth", `not "digest"`},
 	} {
 		l := newLab(t)

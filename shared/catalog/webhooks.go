@@ -42,7 +42,7 @@ func webhookTools() []Tool {
 			{Name: "url", Kind: URI, Required: true, Description: "https"},
 			webhookInbox(),
 			webhookEvents("* when left out: all, those to come included"),
-			{Name: "auth", Enum: oneOf(inbox.AuthNone, inbox.AuthBasic, inbox.AuthBearer, inbox.AuthHeader), Description: "none when left out"},
+			{Name: "auth", Enum: oneOf(inbox.WebhookAuths()...), Description: "none when left out"},
 		}, credentialFields()...),
 		Action: confirm.Text{EN: "Create a webhook.", PT: "Criar um webhook."},
 		Plan:   planWebhook,

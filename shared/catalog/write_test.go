@@ -141,7 +141,7 @@ func TestEveryWritingTool_R12_and_R13(t *testing.T) {
 		given := map[string]any{}
 		decode(t, []byte(e.args), &given)
 		for _, field := range tool.Input {
-			if _, ok := given[field.Name]; !ok && !slices.Contains([]string{bearerToken, headerKey, headerValue}, field.Name) {
+			if _, ok := given[field.Name]; !ok && !slices.Contains([]string{"auth_bearer_token", "auth_header_key", "auth_header_value"}, field.Name) {
 				t.Errorf("%s was not called with %s", e.tool, field.Name)
 			}
 		}

@@ -276,17 +276,6 @@ type Webhook struct {
 	UpdatedAt           time.Time          `json:"updated_at"`
 }
 
-// WebhookAuth is how a webhook's requests authenticate.
-type WebhookAuth string
-
-// The kinds of webhook authentication.
-const (
-	AuthNone   WebhookAuth = "none"
-	AuthBasic  WebhookAuth = "basic"
-	AuthBearer WebhookAuth = "bearer"
-	AuthHeader WebhookAuth = "header"
-)
-
 // DeliveryStatus is how a delivery stands.
 type DeliveryStatus string
 

@@ -2,8 +2,6 @@ package inbox
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -138,19 +136,3 @@ const (
 	OutcomeRequired    Outcome = "confirmation_required"
 	OutcomeUnavailable Outcome = "confirmation_unavailable"
 )
-
-// Credentials are what a webhook's requests authenticate with. They go in and
-// never come out, and do not print.
-type Credentials struct {
-	BasicUser     string `json:"auth_basic_user,omitempty"`
-	BasicPassword string `json:"auth_basic_password,omitempty"`
-	BearerToken   string `json:"auth_bearer_token,omitempty"`
-	HeaderKey     string `json:"auth_header_key,omitempty"`
-	HeaderValue   string `json:"auth_header_value,omitempty"`
-}
-
-// Format prints nothing of the credentials, whatever the verb.
-func (Credentials) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[credentials]") }
-
-// LogValue logs nothing of the credentials.
-func (Credentials) LogValue() slog.Value { return slog.StringValue("[credentials]") }

@@ -21,7 +21,7 @@ func (db *DB) CreateWebhook(ctx context.Context, by inbox.Actor, draft inbox.Web
 	r.WorkspaceID, r.UpdatedAt, r.Status, r.ConsecutiveFailures = by.Workspace, r.CreatedAt, inbox.Active, 0
 	r.Auth = cmp.Or(r.Auth, inbox.AuthNone)
 	r.SubscribedEvents = subscribed(r.SubscribedEvents)
-	if err := cmp.Or(r.Validate(), db.checkURL(r.URL), checkCredentials(r.Auth, c)); err != nil {
+	if err := cmp.Or(r.Validate(), db.checkURL(r.URL), unchanged(c.Check(r.Auth))); err != nil {
 		return none, "", err
 	}
 	secret := webhooks.NewSecret()
@@ -29,7 +29,7 @@ func (db *DB) CreateWebhook(ctx context.Context, by inbox.Actor, draft inbox.Web
 		if err := room[inbox.Webhook](ctx, db, by.Workspace, inbox.MaxWebhooks); err != nil {
 			return err
 		}
-		changes := []Change{turn, Insert(r), Signing(r.ID, secret, webhooks.Credentials(c), r.CreatedAt)}
+		changes := []Change{turn, Insert(r), Signing(r.ID, secret, c, r.CreatedAt)}
 		if r.InboxID != nil {
 			changes = append(changes, present[inbox.Inbox]("inbox_id", *r.InboxID))
 		}
@@ -115,27 +115,6 @@ func (db *DB) checkNewURL(w inbox.Webhook, url string) error {
 	}
 	if w.Auth != inbox.AuthNone && !inbox.SameHost(w.URL, url) {
 		return inbox.Errorf(inbox.CodeConflict, "url", "A webhook with auth cannot change its host, as its credentials are for that one: create another webhook. Nothing was changed.")
-	}
-	return nil
-}
-
-// checkCredentials refuses credentials that requests of that kind cannot carry,
-// and those of another kind, which would be forgotten.
-func checkCredentials(auth inbox.WebhookAuth, c inbox.Credentials) error {
-	if err := webhooks.Credentials(c).Check(auth); err != nil {
-		return unchanged(err)
-	}
-	for _, f := range []struct {
-		name, value string
-		of          inbox.WebhookAuth
-	}{
-		{"auth_basic_user", c.BasicUser, inbox.AuthBasic}, {"auth_basic_password", c.BasicPassword, inbox.AuthBasic},
-		{"auth_bearer_token", c.BearerToken, inbox.AuthBearer},
-		{"auth_header_key", c.HeaderKey, inbox.AuthHeader}, {"auth_header_value", c.HeaderValue, inbox.AuthHeader},
-	} {
-		if f.value != "" && f.of != auth {
-			return inbox.Errorf(inbox.CodeInvalid, f.name, "%s is for auth %s, and auth is %s. Nothing was changed.", f.name, f.of, auth)
-		}
 	}
 	return nil
 }

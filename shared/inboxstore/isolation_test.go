@@ -6,7 +6,6 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
-	"github.com/universokobana/kobana-inbox-mcp/shared/webhooks"
 )
 
 // attempt is a read by a workspace with something that it got hold of.
@@ -96,7 +95,7 @@ func TestR5_NothingOfAnotherWorkspaceIsCountedOrSigns(t *testing.T) {
 	if n, err := w.AgentInboxes(t.Context(), ws, theirs.agent.ID); n != 0 || err != nil {
 		t.Errorf("%d inboxes, %v", n, err)
 	}
-	if secrets, c, err := w.SigningOf(t.Context(), ws, theirs.hook.ID); len(secrets) != 0 || c != (webhooks.Credentials{}) || err != nil {
+	if secrets, c, err := w.SigningOf(t.Context(), ws, theirs.hook.ID); len(secrets) != 0 || c != (inbox.Credentials{}) || err != nil {
 		t.Errorf("%d secrets, %v", len(secrets), err)
 	}
 }

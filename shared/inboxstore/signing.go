@@ -21,8 +21,8 @@ const (
 
 // signing is what is kept of a webhook in confidence.
 type signing struct {
-	Secrets     []signingSecret      `json:"secrets"` // newest first
-	Credentials webhooks.Credentials `json:"credentials"`
+	Secrets     []signingSecret   `json:"secrets"` // newest first
+	Credentials inbox.Credentials `json:"credentials"`
 }
 
 type signingSecret struct {
@@ -41,17 +41,17 @@ func (s signing) inForce(now time.Time) []signingSecret {
 // Signing keeps in confidence what a new webhook's deliveries are signed and
 // authenticated with. Whoever inserts a webhook puts it in the same
 // transaction; inbox.Editor's CreateWebhook does.
-func Signing(webhook inbox.ID, s webhooks.Secret, c webhooks.Credentials, at time.Time) Change {
+func Signing(webhook inbox.ID, s webhooks.Secret, c inbox.Credentials, at time.Time) Change {
 	return Confidential(webhook, signing{Secrets: []signingSecret{{Value: s, CreatedAt: at}}, Credentials: c})
 }
 
 // SigningOf reads what the deliveries of a webhook are signed and authenticated
 // with now: the secrets in force, newest first, and the credentials. It is for
 // who sends them; no tool may show any of it.
-func (db *DB) SigningOf(ctx context.Context, ws access.WorkspaceID, webhook inbox.ID) ([]webhooks.Secret, webhooks.Credentials, error) {
+func (db *DB) SigningOf(ctx context.Context, ws access.WorkspaceID, webhook inbox.ID) ([]webhooks.Secret, inbox.Credentials, error) {
 	var kept signing
 	if err := db.reveal(ctx, ws, webhook, &kept); err != nil {
-		return nil, webhooks.Credentials{}, err
+		return nil, inbox.Credentials{}, err
 	}
 	var secrets []webhooks.Secret
 	for _, s := range kept.inForce(db.opts.Now()) {

@@ -134,7 +134,7 @@ func TestADeletedWebhookSignsNothing(t *testing.T) {
 	if err := w.DeleteWebhook(t.Context(), actor(o.ws, "webhooks_delete"), o.hook); err != nil {
 		t.Fatal(err)
 	}
-	if secrets, c, err := w.SigningOf(t.Context(), o.ws, o.hook.ID); len(secrets) != 0 || c != (webhooks.Credentials{}) || err != nil {
+	if secrets, c, err := w.SigningOf(t.Context(), o.ws, o.hook.ID); len(secrets) != 0 || c != (inbox.Credentials{}) || err != nil {
 		t.Errorf("%d secrets, %v", len(secrets), err)
 	}
 }

@@ -75,25 +75,25 @@ func TestRepeatedCredentialsAreNotStored(t *testing.T) {
 	const awkward = `p/a"s\s+w <&> %2F 'w0rd'`
 	for name, c := range map[string]struct {
 		auth        inbox.WebhookAuth
-		credentials Credentials
+		credentials inbox.Credentials
 		sent        func(http.Header) string
 	}{
-		"password": {inbox.AuthBasic, Credentials{BasicUser: "kate", BasicPassword: awkward}, func(http.Header) string { return awkward }},
-		"Basic": {inbox.AuthBasic, Credentials{BasicUser: "kate", BasicPassword: awkward}, func(h http.Header) string {
+		"password": {inbox.AuthBasic, inbox.Credentials{BasicUser: "kate", BasicPassword: awkward}, func(http.Header) string { return awkward }},
+		"Basic": {inbox.AuthBasic, inbox.Credentials{BasicUser: "kate", BasicPassword: awkward}, func(h http.Header) string {
 			return strings.TrimPrefix(h.Get("Authorization"), "Basic ")
 		}},
-		"Bearer": {inbox.AuthBearer, Credentials{BearerToken: `t0k/en+"\&x`}, func(h http.Header) string {
+		"Bearer": {inbox.AuthBearer, inbox.Credentials{BearerToken: `t0k/en+"\&x`}, func(h http.Header) string {
 			return strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
 		}},
-		"header": {inbox.AuthHeader, Credentials{HeaderKey: "X-Api-Key", HeaderValue: awkward}, func(h http.Header) string { return h.Get("X-Api-Key") }},
-		"header with a scheme": {inbox.AuthHeader, Credentials{HeaderKey: "X-Api-Key", HeaderValue: "Token abc/def+123"}, func(h http.Header) string {
+		"header": {inbox.AuthHeader, inbox.Credentials{HeaderKey: "X-Api-Key", HeaderValue: awkward}, func(h http.Header) string { return h.Get("X-Api-Key") }},
+		"header with a scheme": {inbox.AuthHeader, inbox.Credentials{HeaderKey: "X-Api-Key", HeaderValue: "Token abc/def+123"}, func(h http.Header) string {
 			return strings.TrimPrefix(h.Get("X-Api-Key"), "Token ")
 		}},
-		"signature": {inbox.AuthNone, Credentials{}, func(h http.Header) string { return h.Get(headerSignature) }},
-		"second signature": {inbox.AuthNone, Credentials{}, func(h http.Header) string {
+		"signature": {inbox.AuthNone, inbox.Credentials{}, func(h http.Header) string { return h.Get(headerSignature) }},
+		"second signature": {inbox.AuthNone, inbox.Credentials{}, func(h http.Header) string {
 			return strings.TrimPrefix(strings.Fields(h.Get(headerSignature))[1], "v1,")
 		}},
-		"Kobana signature": {inbox.AuthNone, Credentials{}, func(h http.Header) string { return strings.TrimPrefix(h.Get(headerKobana), "sha256=") }},
+		"Kobana signature": {inbox.AuthNone, inbox.Credentials{}, func(h http.Header) string { return strings.TrimPrefix(h.Get(headerKobana), "sha256=") }},
 	} {
 		var spell func(string) string
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {

@@ -177,7 +177,7 @@ func TestSecretsAreRandomAndDoNotPrint(t *testing.T) {
 	if key, err := s.key(); err != nil || len(key) != secretBytes || s == NewSecret() {
 		t.Errorf("a new secret has a key of %d bytes (%v), or repeats", len(key), err)
 	}
-	credentials := Credentials{BasicUser: "kate", BasicPassword: "pa55word", BearerToken: "t0ken", HeaderKey: "X-Key", HeaderValue: "v4lue"}
+	credentials := inbox.Credentials{BasicUser: "kate", BasicPassword: "pa55word", BearerToken: "t0ken", HeaderKey: "X-Key", HeaderValue: "v4lue"}
 	var logged bytes.Buffer
 	for _, h := range []slog.Handler{slog.NewJSONHandler(&logged, nil), slog.NewTextHandler(&logged, nil)} {
 		slog.New(h).Info("m", "secret", s, "credentials", credentials)

@@ -69,7 +69,7 @@ func (s *Sender) parseURL(raw string) (*url.URL, error) {
 func checkName(host string) (problem string) {
 	labels := strings.Split(host, ".")
 	for _, l := range labels {
-		if l == "" || len(l) > 63 || !alphanumeric(l, "-_") {
+		if l == "" || len(l) > 63 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			return "The webhook's host must be a domain name of letters, digits and hyphens (an international one in its xn-- form), without a dot at its end."
 		}
 	}

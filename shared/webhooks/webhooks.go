@@ -78,10 +78,10 @@ func (s *Sender) transport() *http.Transport {
 // Request is one delivery to make.
 type Request struct {
 	Webhook     inbox.Webhook
-	Credentials Credentials // for the webhook's Auth
-	Secrets     []Secret    // those in force, newest first: two while a rotated one is still valid
-	Attempt     int64       // 1 for the first
-	Body        Envelope    // with a DeliveryID that was never used before
+	Credentials inbox.Credentials // for the webhook's Auth
+	Secrets     []Secret          // those in force, newest first: two while a rotated one is still valid
+	Attempt     int64             // 1 for the first
+	Body        Envelope          // with a DeliveryID that was never used before
 }
 
 // Envelope is the body of a delivery. That of a stored delivery can be decoded
@@ -183,7 +183,9 @@ func (m message) post(u *url.URL, r Request) *http.Request {
 		req.Header.Set(name, value)
 	}
 	m.signatures.set(req.Header)
-	r.Credentials.set(req, r.Webhook.Auth)
+	if name, value, _ := carry(r.Webhook.Auth, r.Credentials); name != "" {
+		req.Header.Set(name, value)
+	}
 	return req
 }
 
@@ -214,7 +216,8 @@ func (s *Sender) deliver(ctx context.Context, r Request, m message, d *inbox.Del
 		return problem + nothingSent
 	}
 	defer resp.Body.Close()
-	hide := newHider(append(r.Credentials.values(r.Webhook.Auth), m.signatures.values()...))
+	_, _, secrets := carry(r.Webhook.Auth, r.Credentials)
+	hide := newHider(append(secrets, m.signatures.values()...))
 	d.ResponseStatus = new(int64(resp.StatusCode))
 	d.ResponseHeaders = new(object(hide.header(resp.Header)))
 	d.ResponseBody = new(hide.body(resp))
