@@ -42,7 +42,7 @@ test: ## Run the tests.
 .PHONY: test-dynamodb
 test-dynamodb: ## Run the store's suites on an emulator of DynamoDB (needs Node.js 20.15 or newer).
 	cd infra/dynalite && npm ci
-	DYNAMODB_EMULATOR=1 $(GO) test $(RACE) -count=1 ./shared/store/dynamo/... ./shared/confirm ./shared/inboxstore ./shared/worker ./infra/admin/...
+	DYNAMODB_EMULATOR=1 $(GO) test $(RACE) -count=1 ./shared/store/dynamo/... ./shared/confirm ./shared/inboxstore ./shared/intake ./shared/worker ./infra/admin/...
 
 .PHONY: check-data
 check-data: ## Run the checks that use the handed material: DATA=folder.
@@ -114,7 +114,7 @@ lint: ## Check format, vet, static analysis and module files.
 	@test -z "$$(gofmt -l .)" || { echo 'gofmt: these files need formatting:'; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
-	cd infra/rie && $(GO) mod tidy -diff
+	cd infra/rie/tool && $(GO) mod tidy -diff
 	$(STATICCHECK) ./...
 
 .PHONY: reference

@@ -79,9 +79,10 @@ func (d *Delivery) work() string { return fmt.Sprintf("delivery/%s/%s", d.Inbox.
 // Receive keeps a message and returns its e-mail: approved, which waits for the
 // inbox's agent; processed, where there is none; rejected by the inbox's rules;
 // or failed when it could not be read. The raw message is stored first, and all
-// else in one transaction after it: on an error, deliver again. A message over
-// [MaxRaw] is a limit_exceeded. For a delivery that was kept before it returns
-// the e-mail of then, or [ErrDeleted].
+// else in one transaction after it, which is begun anew where it meets others
+// ([inboxstore.DB.Persist]): on an error, deliver again. A message over [MaxRaw]
+// is a limit_exceeded. For a delivery that was kept before it returns the e-mail
+// of then, or [ErrDeleted].
 func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) {
 	if len(d.Raw) > MaxRaw {
 		return inbox.Email{}, errTooLarge()
@@ -90,6 +91,9 @@ func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) 
 		return email, err
 	}
 	email := in.arrived(d)
+	if d.ID == "" { // it is the only one of its kind, and its transaction meets itself when it is repeated
+		d.ID = string(email.ID)
+	}
 	var err error
 	if email.RawS3Key, err = in.opts.DB.KeepRaw(ctx, email.WorkspaceID, email.ID, d.Raw); err != nil {
 		return inbox.Email{}, err
@@ -99,13 +103,17 @@ func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) 
 		in.drop(ctx, email)
 		return inbox.Email{}, err
 	}
-	err = in.opts.DB.Apply(ctx, email.WorkspaceID, in.changes(d, r)...)
-	switch {
-	case errors.Is(err, inboxstore.ErrClaimed):
-		return in.lost(ctx, d, email)
+	changes, tries := in.changes(d, r), 0
+	err = in.opts.DB.Persist(ctx, email.WorkspaceID, func(context.Context) ([]inboxstore.Change, error) {
+		tries++
+		return changes, nil
+	})
+	switch code := inbox.CodeOf(err); {
 	case err == nil:
 		return r.Email, nil
-	case inbox.CodeOf(err) != inbox.CodeUnavailable && ctx.Err() == nil: // it is certain that nothing was kept
+	case errors.Is(err, inboxstore.ErrClaimed), code == inbox.CodeConflict:
+		return in.lost(ctx, d, email)
+	case code != inbox.CodeUnavailable && ctx.Err() == nil && tries == 1: // it is certain that nothing was kept
 		in.drop(ctx, email)
 	}
 	return inbox.Email{}, err
@@ -141,9 +149,7 @@ func (in *Intake) changes(d Delivery, r *pipeline.Run) []inboxstore.Change {
 	changes := []inboxstore.Change{
 		inboxstore.Insert(r.Email),
 		inboxstore.Count(r.Email.ReceivedAt, "", inbox.UsageSum{Emails: 1}),
-	}
-	if d.ID != "" {
-		changes = append(changes, inboxstore.Claim(d.work(), r.Email.ID))
+		inboxstore.Claim(d.work(), r.Email.ID),
 	}
 	if r.Content != nil {
 		changes = append(changes, inboxstore.Content(r.Email.ID, *r.Content))
@@ -199,13 +205,16 @@ func (in *Intake) Kept(ctx context.Context, d Delivery) (inbox.Email, error) {
 	return email.Record, err
 }
 
-// lost returns the e-mail that a delivery became while this call was at it,
-// and removes this call's raw message.
+// lost returns the e-mail that a delivery became while this call was at it: by
+// another call, and then it removes this one's raw message, or by a transaction
+// of its own that seemed to fail.
 func (in *Intake) lost(ctx context.Context, d Delivery, email inbox.Email) (inbox.Email, error) {
-	in.drop(ctx, email)
 	winner, err := in.Kept(ctx, d)
 	if err == nil && winner.ID == "" { // the claim expired with it, and is still stored
 		err = ErrDeleted
+	}
+	if winner.ID != email.ID && (err == nil || errors.Is(err, ErrDeleted)) {
+		in.drop(ctx, email)
 	}
 	return winner, err
 }

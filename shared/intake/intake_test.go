@@ -352,38 +352,6 @@ func TestCase34_SameDeliveryAtOnce(t *testing.T) {
 	}
 }
 
-func TestNothingIsLostWhenTheStoreFails(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		effect storetest.Effect
-		err    bool
-	}{
-		{"nothing was written", storetest.Fail, true},
-		{"the reply was lost", storetest.LoseReply, true},
-		{"the client library sent it again", storetest.Resend, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.table.Inject(storetest.Injection{Effect: c.effect, Method: storetest.Write, Nth: 1})
-			d := Delivery{ID: "ses-1", Inbox: w.box, Raw: []byte(message)}
-			_, err := w.Receive(t.Context(), d)
-			if e, ok := errors.AsType[*inbox.Error](err); (err != nil) != c.err || c.err && (!ok || e.Code != inbox.CodeUnavailable) {
-				t.Errorf("first time: %v", err)
-			}
-			if len(w.raws(t)) != 1 {
-				t.Error("the raw message is not stored")
-			}
-			email, err := w.Receive(t.Context(), d)
-			if err != nil || len(w.emails(t)) != 1 || w.emails(t)[0].ID != email.ID {
-				t.Errorf("delivered again: %v, %d e-mails", err, len(w.emails(t)))
-			}
-			if _, err := os.Stat(filepath.Join(w.blobs, email.RawS3Key)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 func TestReceiveEndsWithTheContext(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
