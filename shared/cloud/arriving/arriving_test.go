@@ -182,7 +182,7 @@ func TestCase34_DeliveriesAreKeptOnce(t *testing.T) {
 func TestOneInboxFails(t *testing.T) {
 	w := newWorld(t)
 	w.store(t, "ses-1", message)
-	w.table.Inject(storetest.Injection{Method: storetest.Write, Nth: 1})
+	w.table.Inject(storetest.Injection{Err: errors.New("a fault that does not pass"), Method: storetest.Write, Nth: 1})
 	call := event("ses-1", "PASS", "support@inbox.example", "billing@inbox.example", "other@inbox.example")
 	if _, err := w.handle(t.Context(), call); err == nil || strings.Contains(err.Error(), "@") {
 		t.Fatal("error", err)
