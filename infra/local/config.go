@@ -9,6 +9,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -126,10 +127,17 @@ func listenOn(port int, advice string) (net.Listener, error) {
 // every system.
 const maxSocketPath = 100
 
-// prepare makes the data directory, readable by its owner only.
-func (c Config) prepare() error {
+// storeFile is the embedded store in the data directory.
+const storeFile = "inbox.db"
+
+// prepare makes the data directory, readable by its owner only: for a server,
+// while a command takes one that is there.
+func (c Config) prepare(server bool) error {
 	if n := len(c.path(socket)); n > maxSocketPath {
 		return fmt.Errorf("DATA_DIR is too long for a socket in it (%d bytes, of %d): choose a shorter one", n, maxSocketPath)
+	}
+	if _, err := os.Stat(c.path(storeFile)); !server && errors.Is(err, fs.ErrNotExist) {
+		return c.errNoData()
 	}
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
 		return fmt.Errorf("cannot make DATA_DIR: %w", err)
@@ -138,6 +146,11 @@ func (c Config) prepare() error {
 		return fmt.Errorf("cannot protect DATA_DIR: %w", err)
 	}
 	return nil
+}
+
+// errNoData is what a command is told that was not given a server's DATA_DIR.
+func (c Config) errNoData() error {
+	return fmt.Errorf("there is no data in DATA_DIR %s: give the DATA_DIR that the server has, or start the server, which makes it", c.DataDir)
 }
 
 func (c Config) path(name string) string { return filepath.Join(c.DataDir, name) }

@@ -43,10 +43,11 @@ type data struct {
 	links     *links
 }
 
-// openData opens the data directory, making it the first time, with the demo
-// in it. The links it signs lead to the given address.
+// openData opens the data directory. A server, whose address is given, makes it
+// the first time, with the demo in it, and signs links that lead there; a command
+// beside it has no address, and makes nothing.
 func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*data, error) {
-	if err := c.prepare(); err != nil {
+	if err := c.prepare(url != ""); err != nil {
 		return nil, err
 	}
 	keys, err := makeKeys(c)
@@ -57,7 +58,7 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 	if err != nil {
 		return nil, err
 	}
-	db, err := bolt.Open(c.path("inbox.db"))
+	db, err := bolt.Open(c.path(storeFile))
 	if errors.Is(err, bolt.ErrLocked) {
 		return nil, fmt.Errorf("another server is running on DATA_DIR %s; stop it, or set DATA_DIR to another folder: %w", c.DataDir, err)
 	}
@@ -69,7 +70,7 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 		db:   db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback}),
 		links: &links{base: url, key: keys.link, blobs: blobs, now: time.Now},
 	}
-	if err := errors.Join(d.openAgents(c), d.open(ctx, log)); err != nil {
+	if err := errors.Join(d.openAgents(c), d.open(ctx, c, log)); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -104,7 +105,7 @@ func (d *data) close() error {
 // open opens the table that holds the data. The first time it fills a new one
 // with the demo, and names it only then: a first start that was interrupted
 // leaves a table that nobody reads, never half a demo, or a double one.
-func (d *data) open(ctx context.Context, log *slog.Logger) error {
+func (d *data) open(ctx context.Context, c Config, log *slog.Logger) error {
 	names, current := d.db.Table("names"), store.Key{Partition: "table", Sort: "data"}
 	item, err := names.Get(ctx, current)
 	switch {
@@ -113,6 +114,8 @@ func (d *data) open(ctx context.Context, log *slog.Logger) error {
 		return nil
 	case !errors.Is(err, store.ErrNotFound):
 		return err
+	case d.links.base == "": // a command, beside a first start that was interrupted
+		return c.errNoData()
 	}
 	name := "data-" + rand.Text()
 	d.use(name, log)

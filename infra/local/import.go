@@ -84,9 +84,27 @@ func sentence(err error) string {
 	return err.Error()
 }
 
+// ImportUsage is the help of the command.
+const ImportUsage = `usage: kobana-inbox import FILE INBOX
+
+Puts FILE, a message, or each .eml file in the folder FILE, into INBOX: an
+address, id or external_id. DATA_DIR must be the one of a server, which may be
+running. One line for each file tells what became of it:
+
+  approved   it was let in, and waits for the inbox's agent
+  processed  it was let in; the inbox has no agent
+  rejected   it is kept; the inbox's rules turned it away
+  failed     it is kept; it could not be read as mail, or the inbox's filters
+             could not be applied
+  not taken  it is not kept
+
+The exit code is 0 when each file was approved, processed or rejected, and 1 when
+any failed or was not taken.
+`
+
 // Import puts the message in the file at path, or each message in the folder
-// there, into the inbox that ref names: an address, id or external_id. It
-// tells out what became of each, and its error says how many were not taken.
+// there, into the inbox that ref names, as [ImportUsage] says. It tells out what
+// became of each; its error says how many failed or were not taken.
 func Import(ctx context.Context, c Config, path, ref string, out io.Writer, log *slog.Logger) error {
 	if path == "" || ref == "" {
 		return errors.New("say what to import, and where to: FILE=message.eml or a folder, INBOX=address, id or external_id")
@@ -99,16 +117,19 @@ func Import(ctx context.Context, c Config, path, ref string, out io.Writer, log 
 	if err != nil {
 		return err
 	}
-	failed := 0
+	notTaken, failed := 0, 0
 	for _, m := range messages {
 		raw, err := readFile(m)
 		var got imported
 		if err == nil {
 			got, err = receive(ctx, ref, raw)
 		}
+		if got.Status == inbox.EmailFailed {
+			failed++
+		}
 		switch {
 		case err != nil:
-			failed++
+			notTaken++
 			fmt.Fprintf(out, "not taken  %s: %s\n", m, sentence(err))
 		case got.Reason != "":
 			fmt.Fprintf(out, "%-9s  %s as %s: %s\n", got.Status, m, got.ID, got.Reason)
@@ -117,8 +138,8 @@ func Import(ctx context.Context, c Config, path, ref string, out io.Writer, log 
 		}
 	}
 	err = done()
-	if failed > 0 {
-		err = errors.Join(err, fmt.Errorf("%d of %d messages were not taken", failed, len(messages)))
+	if failed+notTaken > 0 {
+		err = errors.Join(err, fmt.Errorf("of %d messages, %d failed and %d were not taken", len(messages), failed, notTaken))
 	}
 	return err
 }
@@ -155,7 +176,7 @@ func (c Config) receiver(ctx context.Context, log *slog.Logger) (receive func(co
 	if err != nil {
 		return nil, nil, err
 	}
-	return d.receive, d.db.Close, nil
+	return d.receive, d.close, nil
 }
 
 // receive hands one message to the server.

@@ -90,9 +90,11 @@ func office(t *testing.T, c command) string {
 
 func TestStoppedServer(t *testing.T) {
 	dir := dataDir(t)
+	_, stop := serve(t, dir) // which makes the data
+	stop()
 	c := command{map[string]string{"DATA_DIR": dir}}
 	members := office(t, c)
-	_, stop := serve(t, dir)
+	_, stop = serve(t, dir)
 	defer stop()
 	ws := strings.Fields(strings.Split(c.do(t, "workspaces", "list", "-organization", "acme"), "\n")[1])[0]
 	if got := c.do(t, "members", "list", ws, "-json"); got != members {
@@ -174,6 +176,7 @@ func TestExitCodes(t *testing.T) {
 		{"no region", with("AWS_REGION", ""), []string{"organizations", "list"}, 1, "AWS_REGION is not set"},
 		{"no credentials", cloud, []string{"organizations", "list"}, 1, "AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY is not set"},
 		{"long DATA_DIR", map[string]string{"DATA_DIR": strings.Repeat("x", 200)}, []string{"organizations", "list"}, 1, "DATA_DIR is too long"},
+		{"no data", map[string]string{"DATA_DIR": "none"}, []string{"organizations", "list"}, 1, "there is no data in DATA_DIR none"},
 		{"wrong setting", map[string]string{"PORT": "x"}, []string{"organizations", "list"}, 1, "PORT is"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

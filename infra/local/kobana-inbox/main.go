@@ -3,6 +3,7 @@
 //
 //	kobana-inbox
 //	kobana-inbox import FILE INBOX
+//	kobana-inbox import -h
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/universokobana/kobana-inbox-mcp/infra/local"
@@ -27,6 +29,10 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && slices.Contains([]string{"-h", "-help", "--help"}, args[len(args)-1]) {
+		fmt.Print(usage)
+		return nil
+	}
 	c, err := local.ConfigFrom(os.Getenv)
 	if err != nil {
 		return err
@@ -44,5 +50,11 @@ func run(ctx context.Context, args []string) error {
 		log.Info("importing", "DATA_DIR", c.DataDir)
 		return local.Import(ctx, c, args[1], args[2], os.Stdout, log)
 	}
-	return errors.New("usage: kobana-inbox, or kobana-inbox import FILE INBOX")
+	return errors.New("usage: kobana-inbox, or kobana-inbox import FILE INBOX; -h tells more")
 }
+
+const usage = `usage: kobana-inbox
+
+Runs the server. README.md lists its settings, which are environment variables.
+
+` + local.ImportUsage
