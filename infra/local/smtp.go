@@ -22,6 +22,7 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/intake"
+	rawmail "github.com/universokobana/kobana-inbox-mcp/shared/mail"
 )
 
 // Mail comes in by SMTP (RFC 5321), as SES takes it in the cloud: from programs
@@ -174,11 +175,22 @@ func (s *smtpSession) Data(r io.Reader) error {
 	s.mu.Lock()
 	from, inboxes := s.from, slices.Clone(s.inboxes)
 	s.mu.Unlock()
-	raw := bytes.NewBuffer(returnPath(from))
-	if _, err := raw.ReadFrom(r); err != nil {
+	raw, err := io.ReadAll(r)
+	if err != nil {
 		return err
 	}
-	return s.server.keep(from, inboxes, raw.Bytes())
+	return s.server.keep(from, inboxes, traced(from, raw))
+}
+
+// traced is a message with the line that tells who sent it before its header.
+// What has no header gets none by that either, and is kept as it came: to be told
+// that it is no mail.
+func traced(from string, raw []byte) []byte {
+	if _, err := rawmail.Parse(raw); err != nil {
+		return raw
+	}
+	header := bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\ufeff")), "\r\n") // else the line would be all of it
+	return slices.Concat(returnPath(from), header)
 }
 
 // returnPath is the line that tells who sent a message (RFC 5321 §4.4), to those
@@ -210,7 +222,7 @@ func (s *smtpSession) Logout() error {
 func (s *smtpServer) keep(from string, inboxes []inbox.Inbox, raw []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), keeping)
 	defer cancel()
-	digest := sha256.Sum256(raw) // whose first line is the sender
+	digest := digestOf(from, raw)
 	id := s.transaction(digest)
 	kept, later := 0, false
 	for _, in := range inboxes {
@@ -242,6 +254,14 @@ func (s *smtpServer) keep(from string, inboxes []inbox.Inbox, raw []byte) error 
 		return refusal(550, smtp.EnhancedCode{5, 1, 1}, "No inbox has this address any more.")
 	}
 	return nil
+}
+
+// digestOf tells transactions apart.
+func digestOf(from string, raw []byte) [sha256.Size]byte {
+	h := sha256.New()
+	io.WriteString(h, from+"\n")
+	h.Write(raw)
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // transaction names a transaction: as before, if it is one that did not succeed

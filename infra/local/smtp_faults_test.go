@@ -3,7 +3,9 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -113,6 +115,36 @@ func TestSMTP_UnavailableStore(t *testing.T) {
 	}
 	if err := s.stopListening(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSMTP_NoHeader: the line that tells who sent a message makes no mail of what
+// is none, and is no header of its own before one that begins late.
+func TestSMTP_NoHeader(t *testing.T) {
+	t.Parallel()
+	s := serve(t, withSMTP)
+	c := as("demo-owner").at(s)
+	kept := map[string]object{} // by raw message
+	for _, raw := range []string{"Only a text.\n", "%PDF-1.7\n\nSubject: no\n", "\n", "\n\nSubject: late\n\nHello.\n", "\ufeffSubject: marked\n\nHello.\n"} {
+		if err := s.sendMail("", crlf(raw), support); err != nil {
+			t.Fatalf("%q: %v", raw, err)
+		}
+	}
+	for _, e := range c.list(t, "emails_list", object{"limit": 5}) {
+		link := get[struct{ URL string }](t, c, "emails_get_eml", object{"id": e["id"]}).URL
+		_, raw := exchange(t, http.MethodGet, link, "")
+		kept[string(raw)] = e
+	}
+	for raw, want := range map[string]struct{ status, subject string }{
+		"Only a text.\n":            {"failed", "<nil>"},
+		"%PDF-1.7\n\nSubject: no\n": {"failed", "<nil>"},
+		"\n":                        {"failed", "<nil>"},
+		"Return-Path: <>\nSubject: late\n\nHello.\n":   {"approved", "late"},
+		"Return-Path: <>\nSubject: marked\n\nHello.\n": {"approved", "marked"},
+	} {
+		if e := kept[crlf(raw)]; e["status"] != want.status || fmt.Sprint(e["subject"]) != want.subject {
+			t.Errorf("%q: %v", raw, e)
+		}
 	}
 }
 
