@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -110,18 +111,17 @@ type service interface {
 }
 
 // Serve answers requests, and commands, and takes mail until the context ends;
-// then it lets what is running finish and closes the store.
+// then it lets what is running finish, closes the store, and logs what it waited
+// for.
 func (s *Server) Serve(ctx context.Context) (err error) {
-	services := map[net.Listener]service{
-		s.listener: s.httpServer(s.handler),
-		s.commands: s.httpServer(commandHandler(s.data)),
-	}
+	services := map[string]service{"requests": s.httpServer(s.handler), "commands": s.httpServer(commandHandler(s.data))}
+	listeners := map[string]net.Listener{"requests": s.listener, "commands": s.commands}
 	if s.mail != nil {
-		services[s.mail] = newSMTPServer(s.data, s.log)
+		services["mail"], listeners["mail"] = newSMTPServer(s.data, s.log), s.mail
 	}
 	failed := make(chan error, len(services))
-	for l, service := range services {
-		go func() { failed <- service.Serve(l) }()
+	for name, service := range services {
+		go func() { failed <- service.Serve(listeners[name]) }()
 	}
 	working, stop := context.WithCancel(ctx)
 	worked := make(chan struct{})
@@ -141,24 +141,38 @@ func (s *Server) Serve(ctx context.Context) (err error) {
 		}
 		break
 	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
-	ended := make(chan error, len(services))
-	for _, service := range services {
-		go func() {
-			err := service.Shutdown(ending)
-			if err != nil { // some are not done: they have had their time
-				err = service.Close()
-			}
-			ended <- err
-		}()
-	}
-	for range services {
-		err = errors.Join(err, <-ended)
-	}
+	begin := time.Now()
+	waited, ended := s.end(context.WithoutCancel(ctx), services)
 	stop()
 	<-worked
-	return errors.Join(err, s.Close())
+	waited = append(waited, "jobs", time.Since(begin).Round(time.Millisecond))
+	err = errors.Join(err, ended, s.Close())
+	s.log.InfoContext(ctx, "stopped", slog.Group("waited_for", waited...))
+	return err
+}
+
+// end lets services finish what is running, and cuts off what has had its time.
+// It returns how long each took, as attributes for the log.
+func (s *Server) end(ctx context.Context, services map[string]service) (waited []any, err error) {
+	ctx, cancel := context.WithTimeout(ctx, drain)
+	defer cancel()
+	begin := time.Now()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for name, service := range services {
+		all.Go(func() {
+			e := service.Shutdown(ctx)
+			if e != nil { // some are not done
+				e = service.Close()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			waited = append(waited, name, time.Since(begin).Round(time.Millisecond))
+			err = errors.Join(err, e)
+		})
+	}
+	all.Wait()
+	return waited, err
 }
 
 // tidy removes what expired, and finishes erasures that were interrupted.

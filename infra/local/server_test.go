@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -299,4 +300,30 @@ func TestStop_OpenConnections(t *testing.T) {
 	defer conn.Close()
 	as("demo-owner").at(s).result(t, "tools/list", nil) // the server has seen the connection before this one
 	stop()
+}
+
+// TestStop_Tells: one line says that the server has stopped, and how long it
+// waited for what.
+func TestStop_Tells(t *testing.T) {
+	t.Parallel()
+	c := testConfig(dataDir(t))
+	withSMTP(&c)
+	var log bytes.Buffer
+	ctx, stop := context.WithCancel(t.Context())
+	s, err := Open(ctx, c, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error)
+	go func() { served <- s.Serve(ctx) }()
+	as("demo-owner").at(s).result(t, "tools/list", nil)
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	last := strings.TrimSuffix(log.String(), "\n")
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	if !has(last, "level=INFO msg=stopped ", " waited_for.requests=", " waited_for.commands=", " waited_for.mail=", " waited_for.jobs=") {
+		t.Errorf("log:\n%s", &log)
+	}
 }
