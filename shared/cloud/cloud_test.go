@@ -117,6 +117,7 @@ func TestEnvironment(t *testing.T) {
 		{"MAIL_RETENTION_DAYS=-1", "tools ingest worker"},
 		{"BEDROCK_PROFILES=us,eu", "worker"},
 		{"OPENAI_BASE_URL=x", "worker"},
+		{"MODEL_TIMEOUT=5m", "worker"},
 		{"REPLIES=yes", "worker"},
 		{"TOOLS_FUNCTION=", "router"},
 		{"COMPLETION_FUNCTION=", "router"},

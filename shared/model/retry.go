@@ -14,6 +14,23 @@ const (
 	DefaultTimeout  = 60 * time.Second
 )
 
+// MaxTimeout is the longest time that an operator may give an attempt: one fits
+// into the four minutes that a job to read an e-mail has for all.
+const MaxTimeout = 210 * time.Second
+
+// ParseTimeout reads how long an attempt may take, as in "90s"; "" is
+// [DefaultTimeout].
+func ParseTimeout(s string) (time.Duration, error) {
+	if s == "" {
+		return DefaultTimeout, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < time.Second || d > MaxTimeout {
+		return 0, fmt.Errorf("%q is no duration from 1s to 210s, such as 90s", s)
+	}
+	return d, nil
+}
+
 // The bounds of the wait before another attempt. Who is told to wait longer than
 // maxWait is not asked again: the run fails, and reprocessing the e-mail asks anew.
 const (

@@ -3,6 +3,7 @@ package model_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,21 @@ func TestRetry(t *testing.T) {
 }
 
 var errHang = errors.New("no answer until the context ends")
+
+// TestParseTimeout: an operator may give a model more time for an answer, as long
+// as a job has it.
+func TestParseTimeout(t *testing.T) {
+	for s, want := range map[string]time.Duration{"": model.DefaultTimeout, "1s": time.Second, "90s": 90 * time.Second, "210s": 210 * time.Second, "3m30s": model.MaxTimeout} {
+		if got, err := model.ParseTimeout(s); got != want || err != nil {
+			t.Errorf("%q: %v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"0", "0s", "999ms", "-5s", "211s", "4m", "60", "a minute", "1e9h"} {
+		if got, err := model.ParseTimeout(s); err == nil || err.Error() != fmt.Sprintf("%q is no duration from 1s to 210s, such as 90s", s) {
+			t.Errorf("%q: %v, %v", s, got, err)
+		}
+	}
+}
 
 // TestRetry_Jitter: without a source of its own, waits are anywhere below the
 // bound.

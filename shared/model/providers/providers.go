@@ -38,6 +38,8 @@ type Options struct {
 //     secret that holds it.
 //   - OPENAI_MODEL: how the endpoint at OPENAI_BASE_URL calls the model that
 //     the catalogue calls openai/local.
+//   - MODEL_TIMEOUT: how long any of them may take for an answer, see
+//     [model.ParseTimeout].
 func FromEnv(getenv func(string) string, o Options) (model.Model, error) {
 	bedrockModel, err := bedrockFromEnv(getenv, o)
 	if err != nil {
@@ -47,7 +49,12 @@ func FromEnv(getenv func(string) string, o Options) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Retry{Model: model.Providers{"bedrock": bedrockModel, "openai": openaiModel, "rules": rules.Model{}}}, nil
+	timeout, err := model.ParseTimeout(getenv("MODEL_TIMEOUT"))
+	if err != nil {
+		return nil, fmt.Errorf("MODEL_TIMEOUT: %w", err)
+	}
+	all := model.Providers{"bedrock": bedrockModel, "openai": openaiModel, "rules": rules.Model{}}
+	return model.Retry{Model: all, Timeout: timeout}, nil
 }
 
 func bedrockFromEnv(getenv func(string) string, o Options) (model.Model, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -82,6 +83,16 @@ func TestFromEnv_Missing(t *testing.T) {
 	}
 }
 
+// TestFromEnv_Timeout: a model has the time that the operator gives it.
+func TestFromEnv_Timeout(t *testing.T) {
+	for set, want := range map[string]time.Duration{"": model.DefaultTimeout, "3m": 3 * time.Minute} {
+		m := open(t, map[string]string{"MODEL_TIMEOUT": set})
+		if r, ok := m.(model.Retry); !ok || r.Timeout != want {
+			t.Errorf("%q: %+v", set, m)
+		}
+	}
+}
+
 // TestFromEnv_Refuses: an error names the variable.
 func TestFromEnv_Refuses(t *testing.T) {
 	for name, env := range map[string]map[string]string{
@@ -89,6 +100,7 @@ func TestFromEnv_Refuses(t *testing.T) {
 		"OPENAI_BASE_URL":       {"OPENAI_BASE_URL": "http://gw.example"},
 		"OPENAI_BASE_URL: need": {"OPENAI_MODEL": "m"},
 		"OPENAI_API_KEY_SECRET": {"OPENAI_API_KEY_SECRET": "s"},
+		"MODEL_TIMEOUT":         {"MODEL_TIMEOUT": "5m"},
 	} {
 		_, err := providers.FromEnv(func(name string) string { return env[name] }, providers.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), name) {
