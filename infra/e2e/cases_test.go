@@ -1,13 +1,13 @@
 package e2e
 
 import (
-	"bytes"
 	"debug/elf"
 	"net/http"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -116,8 +116,8 @@ func TestCase7(t *testing.T) {
 	c.result(t, "server/discover", nil)
 	for name, method := range map[string]string{"router": "server/discover", "tools": "tools/call"} {
 		e := l.instances[name]
-		e.signal(t, "STOP")
-		t.Cleanup(func() { e.signal(t, "CONT") })
+		e.signal(t, syscall.SIGSTOP)
+		t.Cleanup(func() { e.signal(t, syscall.SIGCONT) })
 		var request, metrics object
 		waitFor(t, func() bool { // for the emulator to pass it on
 			for _, line := range e.lines(t) {
@@ -165,36 +165,5 @@ func waitFor(t *testing.T, so func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("it did not come about within 10 s")
 		}
-	}
-}
-
-// TestStart prints, and judges not, how long each function takes from the start
-// of its emulator to its first answer, and how large it is.
-func TestStart(t *testing.T) {
-	s := use(t)
-	c := s.owner(t)
-	l := newLane()
-	defer l.Close()
-	for name, call := range map[string]func() reply{
-		"tools":     func() reply { return c.at(l).family("tools").send(t, "tools/list", nil) },
-		"resources": func() reply { return c.at(l).family("resources").send(t, "resources/list", nil) },
-		"prompts":   func() reply { return c.at(l).family("prompts").send(t, "prompts/list", nil) },
-		"completion": func() reply {
-			return c.at(l).family("completion").send(t, "completion/complete", object{"ref": object{"type": "ref/prompt", "name": "usage_report"}, "argument": object{"name": "month", "value": ""}})
-		},
-		"router": func() reply { return c.at(l).send(t, "server/discover", nil) },
-	} {
-		e, err := s.start(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.instances[name] = e
-		first := call()
-		start := time.Since(e.begun)
-		began := time.Now()
-		if again := call(); first.StatusCode != http.StatusOK || again.StatusCode != http.StatusOK || !bytes.Equal(first.body, again.body) {
-			t.Errorf("%s: HTTP %d %s", name, first.StatusCode, first.body)
-		}
-		t.Logf("%-10s %5.1f MB, first answer after %v (with the emulator's start), second in %v", name, megabytes(t, filepath.Join(s.dir, name, "bootstrap")), start.Round(time.Millisecond), time.Since(began).Round(100*time.Microsecond))
 	}
 }

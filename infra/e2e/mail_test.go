@@ -83,7 +83,7 @@ func (m *mail) begin(t *testing.T, name string, changes ...string) *emulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(e.Close)
+	t.Cleanup(func() { e.Close() })
 	return e
 }
 
@@ -142,7 +142,7 @@ func (m *mail) receipt(id string) []byte {
 // arrive has ingest called for a message.
 func (m *mail) arrive(t *testing.T, id string) {
 	t.Helper()
-	if answer, err := m.ingest.invoke(t.Context(), m.receipt(id)); err != nil {
+	if answer, err := m.ingest.Invoke(t.Context(), m.receipt(id)); err != nil {
 		t.Fatal(err, string(answer), m.ingest.lines(t))
 	}
 }
@@ -186,7 +186,7 @@ func wake(ctx context.Context, worker *emulator, ids ...string) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	out, err := worker.invoke(ctx, payload)
+	out, err := worker.Invoke(ctx, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func TestMail_lost_wakeups(t *testing.T) {
 		t.Fatal("nobody was woken up")
 	}
 	round := []byte(`{"version":"0","id":"53dc4d37","detail-type":"Scheduled Event","source":"aws.events","account":"123456789012","region":"us-east-1","resources":[],"detail":{}}`)
-	if _, err := m.workers[0].invoke(t.Context(), round); err != nil {
+	if _, err := m.workers[0].Invoke(t.Context(), round); err != nil {
 		t.Fatal(err)
 	}
 	found := m.woken() // with jobs of other workspaces
@@ -338,7 +338,7 @@ func TestMail_not_authenticated(t *testing.T) {
 // What cannot be done comes again, and Lambda hears of what cannot be kept.
 func TestMail_failures(t *testing.T) {
 	m := newMail(t)
-	if _, err := m.ingest.invoke(t.Context(), m.receipt("ses-missing")); err == nil || strings.Contains(err.Error(), "@") {
+	if _, err := m.ingest.Invoke(t.Context(), m.receipt("ses-missing")); err == nil || strings.Contains(err.Error(), "@") {
 		t.Error("a message that is not there:", err)
 	}
 	broken := m.begin(t, "worker", "DATA_TABLE=no-such")

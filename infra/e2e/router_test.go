@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
@@ -114,7 +115,7 @@ func TestRouter_family_ended(t *testing.T) {
 	c := s.owner(t)
 	l := s.with(t)
 	c.at(l).result(t, "tools/list", nil)
-	l.instances["tools"].signal(t, "KILL")
+	l.instances["tools"].signal(t, syscall.SIGKILL)
 	a := c.at(l).send(t, "tools/list", nil)
 	if a.StatusCode != http.StatusBadGateway && a.StatusCode != http.StatusOK || string(a.ID) != `"e2e"` {
 		t.Errorf("HTTP %d %s", a.StatusCode, a.body)

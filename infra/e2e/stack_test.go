@@ -163,7 +163,7 @@ func (s *Stack) start(name string, changes ...string) (*emulator, error) {
 func newLane() *lane {
 	l := &lane{instances: map[string]*emulator{}}
 	invoke := func(ctx context.Context, function string, event []byte) ([]byte, error) {
-		return l.instances[function].invoke(ctx, event)
+		return l.instances[function].Invoke(ctx, event)
 	}
 	l.api = httptest.NewServer(gateway{invoke})
 	l.lambda = httptest.NewServer(lambdatest.Service(func(ctx context.Context, function string, event []byte) ([]byte, error) {
@@ -202,7 +202,7 @@ func (s *Stack) with(t *testing.T, changes ...string) *lane {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(e.Close)
+		t.Cleanup(func() { e.Close() })
 		l.instances[name] = e
 	}
 	return l

@@ -1,6 +1,6 @@
-// The Lambda runtime interface emulator, for the tests of infra/e2e. It is a
+// The Lambda runtime interface emulator, which infra/rie builds. It is a
 // module of its own, so that its dependencies are none of the product's.
-module github.com/universokobana/kobana-inbox-mcp/infra/rie
+module github.com/universokobana/kobana-inbox-mcp/infra/rie/tool
 
 go 1.26.6
 
