@@ -62,7 +62,7 @@ func furnish(ctx context.Context, table store.Table, db *inboxstore.DB, owner ac
 				ID: r.webhook, WorkspaceID: r.workspace, Status: inbox.Active, Label: "CRM", URL: "https://crm.example.com/hook", Auth: inbox.AuthNone,
 				SubscribedEvents: []string{"*"}, CreatedAt: now, UpdatedAt: now,
 			}),
-			inboxstore.Signing(r.webhook, webhooks.NewSecret(), webhooks.Credentials{}, now),
+			inboxstore.Signing(r.webhook, webhooks.NewSecret(), inbox.Credentials{}, now),
 			inboxstore.Insert(email(r.workspace, r.email, box, now)),
 			inboxstore.Content(r.email, inbox.EmailContent{
 				Headers: []inbox.Header{{Name: "From", Value: "Ana <ana@example.com>"}, {Name: "Subject", Value: "Late delivery"}}, Text: &text,
