@@ -365,7 +365,8 @@ type UsageSum struct {
 	Cost         float64 `json:"cost"`
 }
 
-// ModelUsage is the part of a [Usage] of one model. E-mails belong to no model.
+// ModelUsage is the part of a [Usage] of one model. Its e-mails are those that an
+// agent has read on it; the others' are those that arrived.
 type ModelUsage struct {
 	Model string `json:"llm_model"`
 	UsageSum

@@ -127,7 +127,9 @@ func (db *DB) Usage(ctx context.Context, ws access.WorkspaceID, from, to time.Ti
 		u.ByDay = append(u.ByDay, inbox.DayUsage{Date: day, UsageSum: t.usage()})
 	}
 	for model, t := range models {
-		u.ByModel = append(u.ByModel, inbox.ModelUsage{Model: model, UsageSum: t.usage()})
+		sum := t.usage()
+		sum.Emails = sum.Runs - sum.FailedRuns // what arrives has no model yet
+		u.ByModel = append(u.ByModel, inbox.ModelUsage{Model: model, UsageSum: sum})
 	}
 	slices.SortFunc(u.ByDay, func(a, b inbox.DayUsage) int { return strings.Compare(a.Date, b.Date) })
 	slices.SortFunc(u.ByModel, func(a, b inbox.ModelUsage) int {

@@ -26,9 +26,12 @@ func TestUsage(t *testing.T) {
 	day := func(runs, failedRuns, emails int64, cost float64) inbox.UsageSum {
 		return inbox.UsageSum{Emails: emails, Runs: runs, FailedRuns: failedRuns, InputTokens: 100 * runs, OutputTokens: 10 * runs, CacheRead: 5 * runs, CacheWrite: runs, Cost: cost}
 	}
+	model := func(read, failed int64, cost float64) inbox.UsageSum { // whose e-mails are those that were read
+		return day(read+failed, failed, read, cost)
+	}
 	want := inbox.Usage{
 		From: "2026-12-01", To: "2026-12-02", Total: day(5, 1, 2, 0.6),
-		ByModel: []inbox.ModelUsage{{Model: "a/big", UsageSum: day(4, 0, 0, 0.4)}, {Model: "b/small", UsageSum: day(1, 1, 0, 0.2)}},
+		ByModel: []inbox.ModelUsage{{Model: "a/big", UsageSum: model(4, 0, 0.4)}, {Model: "b/small", UsageSum: model(0, 1, 0.2)}},
 		ByDay:   []inbox.DayUsage{{Date: "2026-12-01", UsageSum: day(1, 0, 0, 0.1)}, {Date: "2026-12-02", UsageSum: day(4, 1, 2, 0.5)}},
 	}
 	got := must[inbox.Usage](t)(w.Usage(t.Context(), ws, noon.AddDate(0, 0, -1), noon))

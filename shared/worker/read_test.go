@@ -61,7 +61,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("events %q", got)
 	}
 	u := w.usage(t)
-	sum := inbox.UsageSum{Runs: 1, InputTokens: 1000, OutputTokens: 100, CacheRead: 10000, CacheWrite: 2000, Cost: cost}
+	sum := inbox.UsageSum{Emails: 1, Runs: 1, InputTokens: 1000, OutputTokens: 100, CacheRead: 10000, CacheWrite: 2000, Cost: cost}
 	if d := cmp.Diff([]inbox.ModelUsage{{Model: priced, UsageSum: sum}}, u.ByModel); d != "" || u.Total.Emails != 1 {
 		t.Errorf("usage %+v (-want +got):\n%s", u, d)
 	}
