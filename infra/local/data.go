@@ -67,7 +67,7 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 	}
 	d := &data{
 		wake: make(chan struct{}, 1),
-		db:   db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback}),
+		db:   db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback, LoopbackHint: loopbackHint}),
 		links: &links{base: url, key: keys.link, blobs: blobs, now: time.Now},
 	}
 	if err := errors.Join(d.openAgents(c), d.open(ctx, c, log)); err != nil {
@@ -75,6 +75,9 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 	}
 	return d, nil
 }
+
+// loopbackHint is for who tries a webhook on this machine.
+const loopbackHint = "They do when the server is started with WEBHOOK_ALLOW_LOOPBACK=1."
 
 // openAgents opens what agents run on, and where their answers go.
 func (d *data) openAgents(c Config) (err error) {

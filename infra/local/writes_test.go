@@ -187,3 +187,18 @@ func TestR4_SecretEvents(t *testing.T) {
 		t.Errorf("%d events of secrets", found)
 	}
 }
+
+// TestWebhookOnThisMachine: who is refused one learns how to have it.
+func TestWebhookOnThisMachine(t *testing.T) {
+	for _, tool := range []struct {
+		name string
+		args object
+	}{
+		{"webhooks_create", object{"label": "Here", "url": "http://127.0.0.1:8080/"}},
+		{"webhooks_update", object{"id": as("demo-owner").at(shared).id(t, "webhooks_list", nil), "url": "http://localhost:8080/"}},
+	} {
+		if a := as("demo-owner").at(shared).call(t, tool.name, tool.args); !a.failed || a.code != "invalid_arguments" || !strings.Contains(a.text, "WEBHOOK_ALLOW_LOOPBACK=1") {
+			t.Errorf("%s: %s", tool.name, a.text)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func (s *Sender) parseURL(raw string) (*url.URL, error) {
 	loopback := isAddr && addr.IsLoopback() && !addr.Is4In6() || isLocalhost(host)
 	switch {
 	case loopback && !s.options.AllowLoopback:
-		return bad("The webhook's URL leads to the server's own machine, where deliveries do not go.")
+		return bad(strings.TrimSpace("The webhook's URL leads to the server's own machine, where deliveries do not go. " + s.options.LoopbackHint))
 	case isAddr && !loopback && !public(addr):
 		return bad("The webhook's URL has an address that is not public.")
 	case u.Scheme == "http" && !loopback:

@@ -206,3 +206,20 @@ func FuzzCheckURL(f *testing.F) {
 		}
 	})
 }
+
+// TestCheckURL_LoopbackHint: where the operator can let deliveries go to the
+// server's own machine, the refusal says how; elsewhere there is no such setting.
+func TestCheckURL_LoopbackHint(t *testing.T) {
+	const refusal = "The webhook's URL leads to the server's own machine, where deliveries do not go."
+	for hint, want := range map[string]string{"": refusal, "Set X=1.": refusal + " Set X=1."} {
+		s := New(Options{LoopbackHint: hint})
+		for _, url := range []string{"http://127.0.0.1:8080/", "https://localhost/", "https://[::1]/"} {
+			if e, _ := errors.AsType[*inbox.Error](s.CheckURL(url)); e == nil || e.Message != want {
+				t.Errorf("%s: %v, want %q", url, e, want)
+			}
+		}
+		if e, _ := errors.AsType[*inbox.Error](s.CheckURL("https://10.0.0.1/")); e == nil || strings.Contains(e.Message, "X=1") {
+			t.Errorf("a private address: %v", e) // which no setting allows
+		}
+	}
+}

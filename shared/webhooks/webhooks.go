@@ -38,6 +38,7 @@ const maxHeaderBytes = 32 << 10
 // Options configure a [Sender]; the zero value is right for the cloud.
 type Options struct {
 	AllowLoopback bool             // also send to this machine, at any port and without TLS: for the local server only
+	LoopbackHint  string           // how the operator sets AllowLoopback, in a sentence for who is refused; "": where nobody can
 	AllowHosts    []string         // the only hosts to send to, "*.example.com" for all below one; empty: any host
 	Timeout       time.Duration    // of one delivery; 0: [DefaultTimeout]
 	UserAgent     string           // "": Kobana-Inbox-Webhooks
