@@ -24,7 +24,7 @@ func (s *Seeder) webhooks(ctx context.Context, ws access.WorkspaceID) error {
 		id := inbox.NewID(at)
 		hook := inbox.Webhook{ID: id, ExternalID: new(string(id)), WorkspaceID: ws, Status: inbox.Active, Label: w.label, URL: w.url,
 			Auth: inbox.AuthNone, SubscribedEvents: w.events, CreatedAt: at, UpdatedAt: at}
-		if err := s.db.Apply(ctx, ws, inboxstore.Insert(hook), inboxstore.Signing(id, hooks.NewSecret(), hooks.Credentials{}, at)); err != nil {
+		if err := s.db.Apply(ctx, ws, inboxstore.Insert(hook), inboxstore.Signing(id, hooks.NewSecret(), inbox.Credentials{}, at)); err != nil {
 			return err
 		}
 	}
