@@ -49,6 +49,21 @@ func TestIsolation(t *testing.T) {
 	})
 }
 
+// TestIsolation_NotFound is what README.md says that somebody of another
+// organization sees of an e-mail.
+func TestIsolation_NotFound(t *testing.T) {
+	eachEra(t, func(t *testing.T, v mcp.Version) {
+		id, other := as("demo-owner").id(t, "emails_list", nil), as("demo-other").in(v)
+		if a := other.call(t, "emails_get", object{"id": id}); !a.failed || a.code != "not_found" {
+			t.Errorf("emails_get: %s", a.body)
+		}
+		uri := "kobana://inbox/emails/" + id
+		if r := other.send(t, "resources/read", object{"uri": uri}); !sameJSON(t, missing(t, v, uri), r.body) {
+			t.Errorf("%s: %s", uri, r.body)
+		}
+	})
+}
+
 // idsOf is one id of each family of the client's workspace.
 func idsOf(t *testing.T, c client) map[string]string {
 	t.Helper()
