@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
@@ -64,7 +63,7 @@ func recipientTools() []Tool {
 				return Plan{}, err
 			}
 			allowed := slices.DeleteFunc(slices.Clone(was.AllowedRecipients), func(a string) bool {
-				return strings.EqualFold(a, c.Args.String("email")) // as addresses are compared everywhere
+				return inbox.SameAddress(a, c.Args.String("email"))
 			})
 			plan, err := c.planRecipients(was, allowed, confirm.Text{EN: "Sender to remove", PT: "Remetente a retirar"})
 			if len(allowed) == 0 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"net/mail"
 	"net/url"
 	"slices"
 	"strings"
@@ -139,31 +138,6 @@ func CheckModel(id string) error {
 func CheckExternalID(id string) error {
 	u, err := uuid.Parse(id)
 	return check("external_id", err == nil && u.String() == strings.ToLower(id), "The external_id must be a UUID.")
-}
-
-// Recipients returns the addresses that may send to an inbox, each once
-// without regard to case, or an [*Error].
-func Recipients(list []string) ([]string, error) {
-	unique := make([]string, 0, len(list))
-	seen := make(map[string]bool, len(list))
-	for n, a := range list {
-		if !IsAddress(a) {
-			return nil, invalid("allowed_recipients", "Recipient %d is not an e-mail address.", n+1)
-		}
-		if folded := strings.ToLower(a); !seen[folded] {
-			seen[folded] = true
-			unique = append(unique, a)
-		}
-	}
-	return unique, check("allowed_recipients", len(unique) <= MaxRecipients, "An inbox has at most %d allowed recipients.", MaxRecipients)
-}
-
-// IsAddress reports whether s is a plain e-mail address, without name, comments,
-// quotes and characters that cannot be seen.
-func IsAddress(s string) bool {
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.Address == s && len(s) <= MaxAddress && isText(s) &&
-		!strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Z) })
 }
 
 var (

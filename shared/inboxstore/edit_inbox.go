@@ -164,10 +164,10 @@ func (db *DB) newAddress(ctx context.Context, ws access.WorkspaceID, draft inbox
 		parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 		return strings.Join(parts, "-") + "@" + db.opts.Domain, nil
 	}
-	email := strings.ToLower(draft.Email)
-	local, domain, _ := strings.Cut(email, "@")
+	email := inbox.NormalAddress(draft.Email)
+	local, _, _ := strings.Cut(email, "@")
 	switch {
-	case domain != strings.ToLower(db.opts.Domain):
+	case !inbox.SameAddress(email, local+"@"+db.opts.Domain):
 		return "", inbox.Errorf(inbox.CodeInvalid, "email", "The address of an inbox must end in @%s. Nothing was changed.", db.opts.Domain)
 	case !localPart.MatchString(local):
 		return "", inbox.Errorf(inbox.CodeInvalid, "email", "Before the @, the address must have 1 to %d of a-z, 0-9 and . _ + -. Nothing was changed.", maxLocalPart)

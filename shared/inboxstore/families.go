@@ -2,7 +2,6 @@ package inboxstore
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
@@ -110,7 +109,7 @@ var emails = family[inbox.Email]{
 	name: inbox.Emails, noun: "e-mail",
 	key: func(r *inbox.Email) (access.WorkspaceID, inbox.ID) { return r.WorkspaceID, r.ID },
 	indexes: []index[inbox.Email]{
-		{name: "from", of: func(r *inbox.Email) string { return strings.ToLower(r.From) }},
+		{name: "from", of: func(r *inbox.Email) string { return inbox.NormalAddress(r.From) }},
 		{name: "status", of: func(r *inbox.Email) string { return string(r.Status) }, common: string(inbox.EmailProcessed)},
 		{name: "inbox", of: func(r *inbox.Email) string { return string(r.InboxID) }},
 	},

@@ -99,7 +99,7 @@ func (s space) rawKey(email inbox.ID) string { return string(s) + "/" + string(e
 // address is where the address of an inbox, unique among all workspaces,
 // points to its inbox.
 func address(a string) store.Key {
-	return store.Key{Partition: "address#" + part(strings.ToLower(a)), Sort: "inbox"}
+	return store.Key{Partition: "address#" + part(inbox.NormalAddress(a)), Sort: "inbox"}
 }
 
 // workspaceName is where the external id of a workspace points to it.

@@ -43,7 +43,7 @@ func (db *DB) Emails(ctx context.Context, ws access.WorkspaceID, f inbox.EmailFi
 	}
 	return list[inbox.Email](ctx, db, listing{
 		space: space(ws), since: f.Since, until: f.Until,
-		values: map[string]string{"from": strings.ToLower(f.From), "status": string(f.Status), "inbox": in},
+		values: map[string]string{"from": inbox.NormalAddress(f.From), "status": string(f.Status), "inbox": in},
 	}, p)
 }
 

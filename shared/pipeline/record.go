@@ -107,7 +107,7 @@ func (p *Pipeline) parse(_ context.Context, r *Run) (Outcome, error) {
 func forwarded(m *mail.Message, recipients []string) (bool, *string) {
 	elsewhere := func(list, other []string) int {
 		return slices.IndexFunc(list, func(a string) bool {
-			return !slices.ContainsFunc(other, func(b string) bool { return strings.EqualFold(a, b) })
+			return !slices.ContainsFunc(other, func(b string) bool { return inbox.SameAddress(a, b) })
 		})
 	}
 	if len(m.Forwarding) == 0 && (len(m.HeaderTo) == 0 || elsewhere(recipients, m.HeaderTo) < 0) {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
@@ -35,17 +34,13 @@ func checkSender(r *Run) Outcome {
 		return Rejected(CodeInboxInactive, "The inbox is not active.")
 	case len(allowed) == 0:
 		return Passed("Anyone may send to this inbox.")
-	case !slices.ContainsFunc(allowed, func(a string) bool { return sameAddress(a, r.Email.From) }):
+	case !slices.ContainsFunc(allowed, func(a string) bool { return inbox.SameAddress(a, r.Email.From) }):
 		return Rejected(CodeSenderNotAllowed, "The sender is not among those who may send to this inbox.")
 	case SenderOf(r.Email) == SenderUnauthenticated:
 		return Rejected(CodeNotAuthenticated, "The sender's address is allowed, but nothing shows that the message is from there.")
 	}
 	return Passed("The sender may send to this inbox.")
 }
-
-// sameAddress compares without case. Letters of other lengths do not count as
-// the same: they are other letters that look alike (U+212A for k).
-func sameAddress(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
 // checkAttachments turns away what the scan on arrival (SES's verdict) found a
 // virus in, and holds the attachments against the inbox's limits; one that

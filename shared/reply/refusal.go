@@ -116,7 +116,7 @@ func onlySender(e inbox.Email, c inbox.EmailContent) bool {
 		}
 		fields++
 		for _, a := range addresses.FindAllString(h.Value, -1) {
-			if !strings.EqualFold(strings.TrimRight(a, "."), e.From) {
+			if !inbox.SameAddress(strings.TrimRight(a, "."), e.From) {
 				return false
 			}
 			found = true

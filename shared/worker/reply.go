@@ -118,7 +118,7 @@ func (w *Worker) claim(ctx context.Context, job inboxstore.TakenJob, to string, 
 func mailbox(address string) []byte {
 	at := strings.LastIndexByte(address, '@')
 	local, _, _ := strings.Cut(address[:max(at, 0)], "+")
-	sum := sha256.Sum256([]byte(strings.ToLower(local + address[max(at, 0):])))
+	sum := sha256.Sum256([]byte(inbox.NormalAddress(local + address[max(at, 0):])))
 	return sum[:16]
 }
 
