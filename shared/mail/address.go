@@ -3,6 +3,8 @@ package mail
 import (
 	"strings"
 	"unicode"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 )
 
 // address is one mailbox: a bare addr-spec and its decoded display name.
@@ -130,7 +132,7 @@ func (p *addressParser) addMailbox(addr string, name []string) {
 	if len(name) == 0 {
 		name = []string{p.comment}
 	}
-	p.list = append(p.list, address{addr, cut(decodeText(strings.Join(name, " "), p.charset), maxNameSize)})
+	p.list = append(p.list, address{addr, clip.Bytes(decodeText(strings.Join(name, " "), p.charset), maxNameSize)})
 }
 
 // addrSpec returns the address in v without route, and whether it is one:

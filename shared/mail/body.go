@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
@@ -161,7 +162,7 @@ func (r *bodyReader) attach(h header, mediaType, disposition, name string, conte
 		ContentType: mediaType,
 		Size:        int64(len(content)),
 		Inline:      disposition == "inline" || disposition == "" && id != "",
-		ContentID:   cut(valid(id), maxNameSize),
+		ContentID:   clip.Bytes(valid(id), maxNameSize),
 		SHA256:      hex.EncodeToString(sum[:]),
 	})
 }
@@ -240,5 +241,5 @@ func isText(mediaType string, at place) bool {
 
 // fileName returns name without its folders (RFC 2183 2.3), within bounds.
 func fileName(name string) string {
-	return cut(name[strings.LastIndexAny(name, `/\`)+1:], maxNameSize)
+	return clip.Bytes(name[strings.LastIndexAny(name, `/\`)+1:], maxNameSize)
 }

@@ -8,7 +8,7 @@
 // Every string is valid UTF-8 without NUL; header texts have no line breaks.
 //
 // It builds on the standard library and golang.org/x/text, and imports inbox
-// for the shapes of a header field and an attachment only.
+// for the shapes of a header field and an attachment only, and clip.
 package mail
 
 import (
@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
@@ -126,7 +127,7 @@ func (m *Message) readHeader(h header, charset string) {
 	m.readFrom(h, charset)
 
 	if v, ok := h.lookup("Subject"); ok {
-		m.Subject = new(cut(decodeText(v, charset), maxValueSize))
+		m.Subject = new(clip.Bytes(decodeText(v, charset), maxValueSize))
 	}
 	m.Date = parseDate(h.get("Date"))
 	if m.Date == nil && h.get("Date") != "" {
@@ -181,7 +182,7 @@ func (m *Message) decodeHeaders(h header, charset string) []inbox.Header {
 		v := decodeText(f.value, charset)
 		if len(v) > maxValueSize {
 			m.warn("A header value is too long; it was cut.")
-			v = cut(v, maxValueSize)
+			v = clip.Bytes(v, maxValueSize)
 		}
 		if size += len(f.name) + len(v); size > maxHeaderKept {
 			m.warn("The header is too long; not all of it is listed.")

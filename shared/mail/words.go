@@ -198,17 +198,6 @@ func oneLine(s string) string {
 	}, s))
 }
 
-// cut shortens s to at most n bytes, at the end of a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // firstWord returns v up to the first space, comment or semicolon.
 func firstWord(v string) string {
 	v = strings.TrimSpace(v)

@@ -2,7 +2,8 @@ package model
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 )
 
 // Finish makes the answer of what a provider sent: its text in valid UTF-8 and
@@ -11,7 +12,7 @@ import (
 func Finish(text string, cut bool, t Tokens) (Answer, error) {
 	a := Answer{Cut: cut, Tokens: t}
 	text = withoutThoughts(strings.ToValidUTF8(text, "\uFFFD"))
-	if short := Shorten(text, MaxText); short != text {
+	if short := clip.Bytes(text, MaxText); short != text {
 		text, a.Cut = short, true
 	}
 	switch blank := strings.TrimSpace(text) == ""; {
@@ -45,15 +46,4 @@ func Count(input, output, cacheRead, cacheWrite int64) Tokens {
 
 func (t Tokens) plus(u Tokens) Tokens {
 	return Tokens{t.InputTokens + u.InputTokens, t.OutputTokens + u.OutputTokens, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite}
-}
-
-// Shorten cuts valid UTF-8 to so many bytes, between two characters.
-func Shorten(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
 }

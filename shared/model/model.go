@@ -5,7 +5,7 @@
 //
 // The models themselves are in the packages below: bedrock, openai, rules;
 // package providers makes them all of the environment. This one imports inbox
-// for the records and untrusted for what strangers wrote; it knows no provider
+// for the records, untrusted and clip for what strangers wrote; it knows no provider
 // and no store.
 package model
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
@@ -85,7 +86,7 @@ func emailText(e inbox.Email, content inbox.EmailContent) (text string, cut bool
 		field("Attachment", fmt.Sprintf("%s (%s, %d bytes, not shown)", name, kind, a.Size))
 	}
 	body := untrusted.Body(content.Text, content.HTML)
-	short := Shorten(body, maxBodyText)
+	short := clip.Bytes(body, maxBodyText)
 	b.WriteString("\n" + short)
 	return b.String(), content.Truncated || short != body
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 )
 
 // Providers is a [Model] for ids of the catalogue: what stands before the first
@@ -15,7 +17,7 @@ func (p Providers) Answer(ctx context.Context, r Request) (Answer, error) {
 	prefix, name, _ := strings.Cut(r.Model, "/")
 	provider, ok := p[prefix]
 	if !ok || name == "" {
-		return Answer{}, &Error{Sentence: fmt.Sprintf("This server has no provider for the model %q.", Shorten(r.Model, 100))}
+		return Answer{}, &Error{Sentence: fmt.Sprintf("This server has no provider for the model %q.", clip.Bytes(r.Model, 100))}
 	}
 	r.Model = name
 	return provider.Answer(ctx, r)

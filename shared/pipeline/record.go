@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mail"
 )
@@ -82,7 +81,7 @@ func (p *Pipeline) parse(_ context.Context, r *Run) (Outcome, error) {
 		e.From = line(m.From)
 	}
 	if m.Subject != nil {
-		e.Subject = new(cut(*m.Subject, maxSubject))
+		e.Subject = new(clip.Bytes(*m.Subject, maxSubject))
 	}
 	e.Forwarded, e.ForwardedFor = forwarded(m, e.To)
 	e.HeaderTo = within(m.HeaderTo, maxAddresses, &complete)
@@ -133,7 +132,7 @@ func within[T any](list []T, size int, complete *bool) []T {
 }
 
 // line is a text of the envelope or the header, bounded.
-func line(s string) string { return cut(s, maxLine) }
+func line(s string) string { return clip.Bytes(s, maxLine) }
 
 func lines(list []string) []string {
 	out := make([]string, len(list))
@@ -141,16 +140,4 @@ func lines(list []string) []string {
 		out[i] = line(s)
 	}
 	return out
-}
-
-// cut shortens s to at most n bytes of UTF-8, at the end of a character.
-func cut(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

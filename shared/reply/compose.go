@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/untrusted"
 )
@@ -182,5 +183,5 @@ func shorten(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
+	return clip.Bytes(s, maxText) + "…"
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 )
 
 type attrsKey struct{}
@@ -60,18 +62,18 @@ func replaceAttr(groups []string, a slog.Attr) slog.Attr {
 	}
 	switch a.Value.Kind() {
 	case slog.KindString:
-		a.Value = slog.StringValue(clip(a.Value.String()))
+		a.Value = slog.StringValue(short(a.Value.String()))
 	case slog.KindAny:
 		if err, ok := a.Value.Any().(error); ok {
-			a.Value = slog.StringValue(clip(err.Error()))
+			a.Value = slog.StringValue(short(err.Error()))
 		}
 	}
 	return a
 }
 
-func clip(s string) string {
+func short(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
-	return s[:maxText] + "…"
+	return clip.Bytes(s, maxText) + "…"
 }

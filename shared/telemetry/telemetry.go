@@ -3,7 +3,7 @@
 // output. Each line is one write, done before the function answers: nothing is
 // buffered, so nothing is lost when the sandbox freezes (field case 7).
 //
-// Neither holds bodies, tokens or requestState. It may import mcp.
+// Neither holds bodies, tokens or requestState. It may import mcp and clip.
 package telemetry
 
 import (

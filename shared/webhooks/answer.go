@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
@@ -63,7 +63,7 @@ func (h hider) header(fields http.Header) map[string]string {
 	kept := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if len(kept) < maxFields && len(name) <= maxFieldName && !private(name) && !h.repeats(name) {
-			kept[name] = clip(h.hide(strings.Join(fields[name], ", ")), maxFieldValue)
+			kept[name] = clip.Bytes(h.hide(strings.Join(fields[name], ", ")), maxFieldValue)
 		}
 	}
 	return kept
@@ -90,19 +90,7 @@ func (h hider) body(resp *http.Response) string {
 	if len(read) == limit && text != repeated { // it may end within a text to remove
 		text = text[:max(0, len(text)-h.longest)]
 	}
-	return clip(text, maxBody)
-}
-
-// clip returns s as valid UTF-8 of at most n bytes.
-func clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= n {
-		return s
-	}
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return clip.Bytes(text, maxBody)
 }
 
 // object is the JSON of header fields, with their names in order.

@@ -4,7 +4,7 @@
 // of the record.
 //
 // It decides neither who is told nor when to try again, and stores nothing.
-// It imports inbox, for the records, and untrusted, for what an answer shows.
+// It imports inbox, for the records, and untrusted and clip, for what an answer shows.
 package webhooks
 
 import (

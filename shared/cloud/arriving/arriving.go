@@ -14,12 +14,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/clip"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/records"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
@@ -182,7 +182,4 @@ func metadata(ses events.SimpleEmailService) inbox.Object {
 }
 
 // short bounds what should be short by itself.
-func short(s string) string {
-	const most = 512
-	return strings.ToValidUTF8(s[:min(len(s), most)], "")
-}
+func short(s string) string { return clip.Bytes(s, 512) }
