@@ -150,6 +150,14 @@ func claim(work string, by inbox.ID, refusal error) Change {
 	}
 }
 
+// Release gives a claim back, so that the work can be claimed again.
+func Release(work string) Change {
+	return func(t *transaction) error {
+		t.add(store.Delete(t.space.claim(work)), nil)
+		return nil
+	}
+}
+
 // Claimed returns which record stands for the named work; nobody having
 // claimed it is a not_found.
 func (db *DB) Claimed(ctx context.Context, ws access.WorkspaceID, work string) (by inbox.ID, err error) {

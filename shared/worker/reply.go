@@ -52,14 +52,14 @@ func (w *Worker) reply(ctx context.Context, job inboxstore.TakenJob) error {
 	if err != nil {
 		return w.replied(ctx, job, codeNoText, "The agent's answer cannot be made a message.")
 	}
-	job, err = w.claim(ctx, job, m.To, d)
+	job, place, err := w.claim(ctx, job, m.To, d)
 	if errors.Is(err, inboxstore.ErrClaimed) {
 		return w.replied(ctx, job, reply.CodeLimit, reply.CodeLimit.Sentence())
 	}
 	if err != nil {
 		return err
 	}
-	return w.sent(ctx, job, w.opts.Replies.Send(ctx, m))
+	return w.sent(ctx, job, place, w.opts.Replies.Send(ctx, m))
 }
 
 // draft is what an answer is made of.
@@ -93,23 +93,28 @@ func (w *Worker) refusal(d reply.Draft) reply.Code {
 }
 
 // claim takes one of the answers that a sender may have from an inbox in a day,
-// and notes that this one may be out. There being none left is
+// the place, and notes that this one may be out. There being none left is
 // [inboxstore.ErrClaimed].
-func (w *Worker) claim(ctx context.Context, job inboxstore.TakenJob, to string, d reply.Draft) (inboxstore.TakenJob, error) {
+func (w *Worker) claim(ctx context.Context, job inboxstore.TakenJob, to string, d reply.Draft) (sending inboxstore.TakenJob, place string, err error) {
 	for n := range reply.MaxPerDay {
-		work := fmt.Sprintf("reply/%s/%x/%s/%d", d.Inbox.ID, mailbox(to), d.At.UTC().Format(time.DateOnly), n)
-		switch _, err := w.opts.DB.Claimed(ctx, job.Workspace, work); {
+		place = placeOf(d.Inbox.ID, to, d.At, n)
+		switch _, err := w.opts.DB.Claimed(ctx, job.Workspace, place); {
 		case err == nil:
 			continue
 		case inbox.CodeOf(err) != inbox.CodeNotFound:
-			return job, err
+			return job, "", err
 		}
-		sending, err := w.opts.DB.MarkSending(ctx, job, inboxstore.Claim(work, d.ID))
+		sending, err = w.opts.DB.MarkSending(ctx, job, inboxstore.Claim(place, d.ID))
 		if !errors.Is(err, inboxstore.ErrClaimed) {
-			return sending, err
+			return sending, place, err
 		}
 	}
-	return job, inboxstore.ErrClaimed
+	return job, "", inboxstore.ErrClaimed
+}
+
+// placeOf names one of the answers that a sender may have from an inbox in a day.
+func placeOf(in inbox.ID, to string, day time.Time, n int) string {
+	return fmt.Sprintf("reply/%s/%x/%s/%d", in, mailbox(to), day.UTC().Format(time.DateOnly), n)
 }
 
 // mailbox is whose address it is, whatever its case and tag: programs that answer
@@ -122,8 +127,9 @@ func mailbox(address string) []byte {
 	return sum[:16]
 }
 
-// sent writes down how sending an answer went.
-func (w *Worker) sent(ctx context.Context, job inboxstore.TakenJob, err error) error {
+// sent writes down how sending an answer went. One that is tried again gives its
+// place back, as it takes another one then.
+func (w *Worker) sent(ctx context.Context, job inboxstore.TakenJob, place string, err error) error {
 	if err != nil {
 		w.opts.Log.WarnContext(ctx, "an answer was not sent", "email", job.Email, "run", job.Run, "error", err)
 	}
@@ -141,7 +147,7 @@ func (w *Worker) sent(ctx context.Context, job inboxstore.TakenJob, err error) e
 	next.Sending, next.Due = false, w.opts.Now().Add(sendWait<<(2*job.Attempt))
 	next.Attempt, next.Begun = next.Attempt+1, 0
 	return w.settle(ctx, job.Workspace, func(context.Context) ([]inboxstore.Change, error) {
-		return []inboxstore.Change{inboxstore.Again(job, next)}, nil
+		return []inboxstore.Change{inboxstore.Again(job, next), inboxstore.Release(place)}, nil
 	})
 }
 

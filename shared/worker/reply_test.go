@@ -210,29 +210,68 @@ func TestReplyFails(t *testing.T) {
 	}
 }
 
+// An answer that is tried five times is one of those that its sender may have in
+// a day.
+func TestReplyLimitCountsAnswers(t *testing.T) {
+	p := &post{errs: slices.Repeat([]error{reply.ErrNotSent}, reply.MaxPerDay*(maxSends-1))}
+	w := replying(t, p)
+	for range reply.MaxPerDay {
+		w.receive(t, message)
+	}
+	for n := range maxSends {
+		w.work(t)
+		w.pass(sendWait << (2 * n)) // to 13:25 o'clock
+	}
+	if len(p.sent) != reply.MaxPerDay || w.places(t) != reply.MaxPerDay {
+		t.Errorf("sent %d answers, and counted %d", len(p.sent), w.places(t))
+	}
+	e := w.receive(t, message)
+	w.work(t)
+	w.wantReply(t, e, reply.CodeLimit)
+}
+
+// places is how many answers are counted of those that the sender may have today.
+func (w *world) places(t *testing.T) (taken int) {
+	t.Helper()
+	for n := range reply.MaxPerDay {
+		switch _, err := w.db.Claimed(t.Context(), w.ws, placeOf(w.box.ID, "ana@sender.example", w.now(), n)); {
+		case err == nil:
+			taken++
+		case inbox.CodeOf(err) != inbox.CodeNotFound:
+			t.Fatal(err)
+		}
+	}
+	return taken
+}
+
 // Wherever the worker is cut off, nobody gets an answer twice.
 func TestReplyAtMostOnce(t *testing.T) {
 	for _, effect := range []storetest.Effect{storetest.Fail, storetest.LoseReply, storetest.Resend} {
-		for nth := 1; nth <= 4; nth++ {
-			t.Run(fmt.Sprintf("effect %d of write %d", effect, nth), func(t *testing.T) {
-				p := &post{}
-				w := replying(t, p)
-				e := w.receive(t, message)
-				w.until(t, inboxstore.JobReply)
-				w.table.Reset()
-				w.table.Inject(storetest.Injection{Effect: effect, Method: storetest.Write, Nth: nth})
-				for range 6 {
-					_ = w.Sweep(t.Context())
-					w.pass(11 * time.Minute)
-				}
-				w.table.Reset()
-				w.work(t)
-				page := must[inbox.Page[inbox.SystemEvent]](t)(w.db.SystemEvents(t.Context(), w.ws, inbox.SystemEventFilter{Email: e.ID}, inbox.PageRequest{Limit: 1}))
-				answered := page.Data[0].Slug == inbox.EventEmailReplied
-				if len(p.sent) > 1 || answered && len(p.sent) != 1 || len(w.left(t)) != 0 {
-					t.Errorf("sent %d messages, the last event is %s, jobs %v are left", len(p.sent), page.Data[0].Slug, w.left(t))
-				}
-			})
+		for nth := 1; nth <= 8; nth++ {
+			for _, errs := range [][]error{nil, {reply.ErrNotSent}, {reply.ErrNotSent, reply.ErrNotSent}} {
+				t.Run(fmt.Sprintf("effect %d of write %d, not sent %d times", effect, nth, len(errs)), func(t *testing.T) {
+					p := &post{errs: errs}
+					w := replying(t, p)
+					e := w.receive(t, message)
+					w.until(t, inboxstore.JobReply)
+					w.table.Reset()
+					w.table.Inject(storetest.Injection{Effect: effect, Method: storetest.Write, Nth: nth})
+					for range 6 {
+						_ = w.Sweep(t.Context())
+						w.pass(11 * time.Minute)
+					}
+					w.table.Reset()
+					w.work(t)
+					page := must[inbox.Page[inbox.SystemEvent]](t)(w.db.SystemEvents(t.Context(), w.ws, inbox.SystemEventFilter{Email: e.ID}, inbox.PageRequest{Limit: 1}))
+					answered := page.Data[0].Slug == inbox.EventEmailReplied
+					if len(p.sent) > 1 || answered && len(p.sent) != 1 || len(w.left(t)) != 0 {
+						t.Errorf("sent %d messages, the last event is %s, jobs %v are left", len(p.sent), page.Data[0].Slug, w.left(t))
+					}
+					if n := w.places(t); n != 1 { // one that may be out is counted too
+						t.Errorf("counted %d times", n)
+					}
+				})
+			}
 		}
 	}
 }
