@@ -4,7 +4,7 @@
 // inbox and the message alone, so that the same mail meets the same end when it
 // is reprocessed.
 //
-// It may import inbox, mail and untrusted, and stores nothing: who calls it
+// It may import inbox, mail, clip and untrusted, and stores nothing: who calls it
 // does. The agent's step is the worker's; what follows from it is here.
 package pipeline
 

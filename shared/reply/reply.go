@@ -2,7 +2,7 @@
 // be answered by a program at all ([Refusal], RFC 3834), the message that answers
 // it ([Compose]), and the ways out of here ([Outbox]; package ses below).
 //
-// It may import inbox, pipeline and untrusted, and stores nothing: that an
+// It may import inbox, pipeline, clip and untrusted, and stores nothing: that an
 // answer is sent once, and how many a sender gets, is for who calls it.
 package reply
 
