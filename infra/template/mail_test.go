@@ -130,19 +130,19 @@ func TestRounds(t *testing.T) {
 func TestMailRoles(t *testing.T) {
 	ingest := permissions{
 		"${IngestLogs.Arn}":                         {"logs:CreateLogStream", "logs:PutLogEvents"},
-		"${DataTable.Arn}":                          writesRecords,
+		"${DataTable.Arn}":                          {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"},
 		"${RawBucket.Arn}":                          {"s3:ListBucket"},
-		"${RawBucket.Arn}/" + arriving.Prefix + "*": {"s3:GetObject"},
-		"${RawBucket.Arn}/*":                        {"s3:DeleteObject", "s3:PutObject"},
+		"${RawBucket.Arn}/" + arriving.Prefix + "*": {"s3:DeleteObject", "s3:GetObject"},
+		inboxesMail:                                 {"s3:DeleteObject", "s3:PutObject"},
 		"${Jobs.Arn}":                               {"sqs:SendMessage"},
 		"${MailFailures.Arn}":                       {"sqs:SendMessage"},
 	}
 	worker := permissions{
-		"${WorkerLogs.Arn}":  {"logs:CreateLogStream", "logs:PutLogEvents"},
-		"${DataTable.Arn}":   writesRecords,
-		"${DataKeys}":        {"secretsmanager:GetSecretValue"},
-		"${RawBucket.Arn}/*": {"s3:DeleteObject"},
-		"${Jobs.Arn}":        {"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"},
+		"${WorkerLogs.Arn}": {"logs:CreateLogStream", "logs:PutLogEvents"},
+		"${DataTable.Arn}":  {"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"},
+		"${DataKeys}":       {"secretsmanager:GetSecretValue"},
+		inboxesMail:         {"s3:DeleteObject"},
+		"${Jobs.Arn}":       {"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"},
 	}
 	const identity = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/inbox.example.com"
 	for name, c := range map[string]struct {
@@ -170,10 +170,6 @@ func TestMailRoles(t *testing.T) {
 			}
 		})
 	}
-}
-
-var writesRecords = []string{
-	"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
 }
 
 // Answers go out from addresses of the domain alone.

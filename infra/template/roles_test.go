@@ -1,12 +1,20 @@
 package template_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
+	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/arriving"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
 // permissions are the actions that a function may take, by what it may take
@@ -48,6 +56,23 @@ func permissionsOf(t *testing.T, resources map[string]resource, function string)
 	return all
 }
 
+// inboxesMail are the raw messages that inboxes keep. SES's copies, which nobody
+// but ingest reaches, are none of them.
+const inboxesMail = "${RawBucket.Arn}/*.eml"
+
+// noBlobs takes blobs and forgets them.
+type noBlobs struct{ store.Blobs }
+
+func (noBlobs) Put(context.Context, string, []byte) error { return nil }
+
+func TestInboxesMail_is_apart_from_what_SES_brings(t *testing.T) {
+	db := inboxstore.New(inboxstore.Options{Blobs: noBlobs{}})
+	key, err := db.KeepRaw(t.Context(), access.WorkspaceID(inbox.NewID(time.Now())), inbox.NewID(time.Now()), nil)
+	if err != nil || !strings.HasSuffix(key, ".eml") || strings.HasPrefix(key, arriving.Prefix) {
+		t.Error(key, err)
+	}
+}
+
 // The roles hold what follows, and nothing else.
 func TestRolesAreOfLeastPrivilege(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -66,17 +91,17 @@ func TestRolesAreOfLeastPrivilege(t *testing.T) {
 					"${StateKeyB}":              {"secretsmanager:GetSecretValue"},
 					"${DataKeys}":               {"secretsmanager:GetSecretValue"},
 					"${RawBucket.Arn}":          {"s3:ListBucket"},
-					"${RawBucket.Arn}/*":        {"s3:DeleteObject", "s3:GetObject"},
+					inboxesMail:                 {"s3:DeleteObject", "s3:GetObject"},
 					"${Jobs.Arn}":               {"sqs:SendMessage"},
 				},
-				"Resources": {"${RawBucket.Arn}/*": {"s3:GetObject"}},
+				"Resources": {inboxesMail: {"s3:GetObject"}},
 				"Router":    invokesFamilies,
 			}},
 		"read only": {[]string{"ReadOnly=1"},
 			permissions{"${DataTable.Arn}": {"dynamodb:GetItem", "dynamodb:Query"}},
 			map[string]permissions{
-				"Tools":     {"${RawBucket.Arn}": {"s3:ListBucket"}, "${RawBucket.Arn}/*": {"s3:GetObject"}},
-				"Resources": {"${RawBucket.Arn}/*": {"s3:GetObject"}},
+				"Tools":     {inboxesMail: {"s3:GetObject"}},
+				"Resources": {inboxesMail: {"s3:GetObject"}},
 				"Router":    invokesFamilies,
 			}},
 		"introspection and tracing": {[]string{"ReadOnly=1", "OAuthIntrospectionSecretArn=arn:secret", "Tracing=true"},
@@ -85,8 +110,8 @@ func TestRolesAreOfLeastPrivilege(t *testing.T) {
 				"*": {"xray:PutTelemetryRecords", "xray:PutTraceSegments"},
 			},
 			map[string]permissions{
-				"Tools":     {"${RawBucket.Arn}": {"s3:ListBucket"}, "${RawBucket.Arn}/*": {"s3:GetObject"}},
-				"Resources": {"${RawBucket.Arn}/*": {"s3:GetObject"}},
+				"Tools":     {inboxesMail: {"s3:GetObject"}},
+				"Resources": {inboxesMail: {"s3:GetObject"}},
 				"Router":    invokesFamilies,
 			}},
 	} {

@@ -119,8 +119,14 @@ func TestMailArrives(t *testing.T) {
 	w := newWorld(t)
 	raw := top(signed) + message
 	w.store(t, "ses-1", raw)
+	w.table.Reset()
 	if _, err := w.handle(t.Context(), event("ses-1", "PASS", "Support@inbox.example", "support@INBOX.example", "nobody.here@inbox.example", "billing@inbox.example", "other@inbox.example")); err != nil {
 		t.Fatal(err, &w.log)
+	}
+	for _, c := range w.table.Calls() { // its role has no other actions
+		if c.Method == storetest.Query || slices.ContainsFunc(c.Ops, func(op store.Op) bool { return op.Action != store.ActionPut && op.Action != store.ActionAdd }) {
+			t.Errorf("%+v", c)
+		}
 	}
 	w.wantKept(t, 1, 1, 1)
 	e := w.emails(t, w.support)[0]
