@@ -139,7 +139,7 @@ func TestMailRoles(t *testing.T) {
 	}
 	worker := permissions{
 		"${WorkerLogs.Arn}": {"logs:CreateLogStream", "logs:PutLogEvents"},
-		"${DataTable.Arn}":  {"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"},
+		"${DataTable.Arn}":  {"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"},
 		"${DataKeys}":       {"secretsmanager:GetSecretValue"},
 		inboxesMail:         {"s3:DeleteObject"},
 		"${Jobs.Arn}":       {"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage", "sqs:SendMessage"},
