@@ -1,9 +1,8 @@
-// Package awshttp is what the SDK's clients of AWS are called by: HTTP from a
-// process that is frozen between requests, and in which a lost answer may not
-// be a call made twice.
+// Package awshttp is HTTP from a process that is frozen between requests, and in
+// which a lost answer may not be a call made twice: what the SDK's clients of AWS
+// are called by, and, with bounds of its own, package model's for its providers.
 //
-// It imports nothing else of this module. All that calls AWS imports it, but for
-// model/bedrock: models are called alike, whoever serves them.
+// It imports nothing else of this module.
 package awshttp
 
 import (
@@ -33,23 +32,27 @@ type Options struct {
 func NewClient(o Options) *http.Client {
 	return &http.Client{
 		Timeout: o.Timeout,
-		Transport: &transport{now: time.Now, next: &http.Transport{
+		Transport: Guard(&http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
 			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 			TLSHandshakeTimeout:   dialTimeout,
 			ResponseHeaderTimeout: o.AnswerTimeout,
 			MaxIdleConnsPerHost:   o.IdlePerHost,
 			IdleConnTimeout:       time.Minute,
-		}},
+		}, time.Now),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// transport sees to it that calls are not lost for nothing.
+// Guard returns a transport that sees to it that calls are not lost for nothing.
 //
-// What it holds of connections may be dead after a rest without its knowing,
+// What next holds of connections may be dead after a rest without its knowing,
 // since its own clock stood still meanwhile. So after a rest, by the wall
-// clock, it opens new ones.
+// clock, which now tells, it opens new ones.
+func Guard(next *http.Transport, now func() time.Time) http.RoundTripper {
+	return &transport{next: next, now: now}
+}
+
 type transport struct {
 	next *http.Transport
 	now  func() time.Time

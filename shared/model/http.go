@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/awshttp"
 )
 
 // maxBody is how many bytes of a provider's answer are read: many times
@@ -17,10 +19,13 @@ var errTooLarge = errors.New("the body is larger than 1 MiB")
 
 // NewHTTPClient returns a client for a provider: it follows no redirect, which
 // would carry mail and credentials elsewhere, and reads no more than 1 MiB of
-// an answer. How long an answer may take, the context says.
-func NewHTTPClient() *http.Client {
+// an answer. How long an answer may take, the context says. It uses no connection
+// that may have died while a function was frozen.
+func NewHTTPClient() *http.Client { return newHTTPClient(time.Now) }
+
+func newHTTPClient(now func() time.Time) *http.Client {
 	return &http.Client{
-		Transport: bounded{&http.Transport{
+		Transport: bounded{awshttp.Guard(&http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:    5 * time.Second,
@@ -28,7 +33,7 @@ func NewHTTPClient() *http.Client {
 			MaxIdleConnsPerHost:    16,
 			IdleConnTimeout:        time.Minute,
 			ForceAttemptHTTP2:      true,
-		}},
+		}, now)},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

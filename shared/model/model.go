@@ -5,8 +5,8 @@
 //
 // The models themselves are in the packages below: bedrock, openai, rules;
 // package providers makes them all of the environment. This one imports inbox
-// for the records, untrusted and clip for what strangers wrote; it knows no provider
-// and no store.
+// for the records, untrusted and clip for what strangers wrote, and awshttp; it
+// knows no provider and no store.
 package model
 
 import (
