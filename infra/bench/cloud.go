@@ -28,6 +28,10 @@ func (b *bench) inCloud(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
+	if s.mail, err = b.newMailbox(ctx, s); err != nil {
+		return err
+	}
+	defer s.mail.Close()
 	for _, part := range []func(context.Context, *stack) error{b.fullStarts, b.units, b.memory, b.once} {
 		if err := part(ctx, s); err != nil {
 			return err
@@ -45,37 +49,6 @@ func firsts(s *stack) (list []request) {
 		}
 	}
 	return append(list, request{"server/discover", "server/discover", nil, s.token})
-}
-
-// fullStarts measures each function from its start to its first answer, with
-// its token's keys, its membership and its records fetched.
-func (b *bench) fullStarts(ctx context.Context, s *stack) error {
-	b.section("from the start of each function to its first answer, the full path (token's keys, membership, records), against an empty function")
-	empty := function{b.bin("empty"), nil}
-	for _, r := range firsts(s) {
-		name := r.family()
-		if name == "" {
-			name = "router"
-		}
-		f := b.functionOf(s, name)
-		for _, other := range firsts(s) { // whom the router calls
-			if n := other.family(); n != "" {
-				f.env = append(f.env, strings.ToUpper(n)+"_FUNCTION="+n)
-			}
-		}
-		var wall [2][]float64
-		for range fullRuns {
-			for i, f := range []function{f, empty} {
-				w, _, err := firstAnswer(ctx, f, r.event())
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				wall[i] = append(wall[i], w)
-			}
-		}
-		b.add(name+", "+r.method, median(duration, wall[0]), median(duration, wall[1]), ratios(wall[0], wall[1]), bar{})
-	}
-	return nil
 }
 
 // units counts what operations ask of DynamoDB, on an instance that knows its
@@ -179,55 +152,83 @@ func unitsOf(calls []call, table string) (sum float64) {
 	return sum
 }
 
-// memory measures what each family's function has in memory after a thousand
-// requests.
+// manyRequests and manyMessages are how many events a function has answered
+// when its memory is measured.
+const (
+	manyRequests = 1000
+	manyMessages = 200
+)
+
+// memory measures what each function but the router has in memory after many
+// events.
 func (b *bench) memory(ctx context.Context, s *stack) error {
-	b.section("memory in use after 1,000 requests, and processor time of each with all that a function does, against an empty function")
-	empty, emptyCPU, err := thousand(ctx, function{b.bin("empty"), nil}, []request{{method: "ping"}})
+	b.section("memory in use after 1,000 requests, or 200 messages, and processor time of each with all that a function does, against an empty function")
+	empty, emptyCPU, err := answerMany(ctx, function{b.bin("empty"), nil}, manyRequests, always(request{method: "ping"}))
 	if err != nil {
 		return err
 	}
-	for _, first := range firsts(s) {
-		if first.family() == "" {
-			continue
-		}
-		var mixed []request
-		for _, r := range requests(s.about, s.token) {
-			if r.family() == first.family() {
-				mixed = append(mixed, r)
-			}
-		}
-		if first.family() == "tools" {
-			mixed = append(mixed, request{"", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, relabel(s.about, s.token, "CRM 2", ""))
-		}
-		used, cpu, err := thousand(ctx, b.functionOf(s, first.family()), mixed)
+	for _, f := range []struct {
+		name string
+		n    int
+		next eventual
+		most float64 // 0: not judged
+	}{
+		{"tools", manyRequests, s.mixed("tools", request{"", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token},
+			relabel(s.about, s.token, "CRM 2", "")), maxMemory},
+		{"resources", manyRequests, s.mixed("resources"), maxMemory},
+		{"prompts", manyRequests, s.mixed("prompts"), maxMemory},
+		{"completion", manyRequests, s.mixed("completion"), maxMemory},
+		{"ingest", manyMessages, s.mail.arrived, 0},
+		{"worker", manyMessages, s.mail.jobs, 0},
+	} {
+		used, cpu, err := answerMany(ctx, b.functionOf(s, f.name), f.n, f.next)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", f.name, err)
 		}
-		b.add(first.family(), one(size, used), one(size, empty), one(number, used/empty), atMost(one(size, used), maxMemory))
+		limit := bar{}
+		if f.most > 0 {
+			limit = atMost(one(size, used), f.most)
+		}
+		b.add(f.name, one(size, used), one(size, empty), one(number, used/empty), limit)
 		b.add("  processor time", one(duration, cpu), one(duration, emptyCPU), one(number, cpu/emptyCPU), bar{})
 	}
 	return nil
 }
 
-// thousand makes a thousand requests and returns the memory in use then, and the
-// processor time of one.
-func thousand(ctx context.Context, fn function, mixed []request) (used, cpu float64, err error) {
-	const n = 1000
+// mixed are the requests of a family and others, in turns.
+func (s *stack) mixed(family string, others ...request) eventual {
+	var mixed []request
+	for _, r := range requests(s.about, s.token) {
+		if r.family() == family {
+			mixed = append(mixed, r)
+		}
+	}
+	mixed = append(mixed, others...)
+	n := -1
+	return func(context.Context) ([]byte, error) {
+		n++
+		return mixed[n%len(mixed)].event(), nil
+	}
+}
+
+// answerMany hands a function n events, after a first one, and returns the
+// memory in use then, and the processor time of one.
+func answerMany(ctx context.Context, fn function, n int, next eventual) (used, cpu float64, err error) {
 	f, err := fn.start()
 	if err != nil {
 		return 0, 0, err
 	}
 	defer f.Close()
-	if _, err := invoke(ctx, f, mixed[0].event()); err != nil { // fetches keys and membership
-		return 0, 0, err
-	}
-	before, err := cpuOf(f.PID())
-	if err != nil {
-		return 0, 0, err
-	}
-	for i := range n {
-		if _, err := invoke(ctx, f, mixed[i%len(mixed)].event()); err != nil {
+	var before float64
+	for i := range n + 1 {
+		event, err := next(ctx)
+		if err == nil {
+			_, err = invoke(ctx, f, event)
+		}
+		if err == nil && i == 0 { // which fetched keys and membership
+			before, err = cpuOf(f.PID())
+		}
+		if err != nil {
 			return 0, 0, err
 		}
 	}
@@ -236,7 +237,7 @@ func thousand(ctx context.Context, fn function, mixed []request) (used, cpu floa
 		return 0, 0, err
 	}
 	used, err = residentOf(f.PID())
-	return used, (after - before) / n, err
+	return used, (after - before) / float64(n), err
 }
 
 // once lets identical confirmed calls race, in one process and over several

@@ -25,6 +25,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/universokobana/kobana-inbox-mcp/infra/rie"
 )
 
 // bench is one run.
@@ -73,6 +75,9 @@ func run(ctx context.Context, only string) (short int, err error) {
 	if err := b.build(); err != nil {
 		return 0, err
 	}
+	if err := b.define(); err != nil {
+		return 0, err
+	}
 	for _, p := range parts {
 		if only == "" || strings.Contains(","+only+",", ","+p.name+",") {
 			start := time.Now()
@@ -93,6 +98,9 @@ func (b *bench) bin(name string) string { return filepath.Join(b.dir, name) }
 
 // build builds everything, as make build does.
 func (b *bench) build() error {
+	if err := rie.Build(".", b.bin("rie")); err != nil {
+		return err
+	}
 	built := b.bin("built")
 	for dir, names := range map[string][]string{
 		"functions":            functions(),

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -102,31 +101,10 @@ func invoke(ctx context.Context, f *lambdatest.Function, event []byte) ([]byte, 
 func checkAnswer(out []byte) error {
 	s := string(out)
 	if strings.Contains(s, `"statusCode":`) && !strings.Contains(s, `"statusCode":200`) || strings.Contains(s, `\"error\":{`) ||
-		strings.Contains(s, `\"isError\":true`) && !strings.Contains(s, "confirmation_replayed") {
+		strings.Contains(s, `\"isError\":true`) && !strings.Contains(s, "confirmation_replayed") || strings.Contains(s, `"batchItemFailures":[{`) {
 		return fmt.Errorf("refused: %.1000s", s)
 	}
 	return nil
-}
-
-// firstAnswer starts a function and ends it after its first answer, and returns
-// how long that took from before the start, and the processor time.
-func firstAnswer(ctx context.Context, fn function, event []byte) (wall, used float64, err error) {
-	begun := time.Now()
-	f, err := fn.start()
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	out, err := f.Invoke(ctx, event)
-	wall = time.Since(begun).Seconds()
-	if err == nil {
-		err = checkAnswer(out)
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	used, err = cpuOf(f.PID())
-	return wall, used, err
 }
 
 // meter is a process that measures itself: infra/bench/bare, or the SDK's.

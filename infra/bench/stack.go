@@ -26,28 +26,32 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud/records"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/dynamo"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store/s3/s3test"
 )
 
 // stack is what the functions need of the cloud: DynamoDB's emulator behind a
-// counter, an issuer of tokens, secrets, a queue.
+// counter, an issuer of tokens, secrets, a queue, a bucket.
 type stack struct {
 	about   subjects
 	counter *counter
 	token   string
 	env     []string
+	records records.Records // the functions', from this process
+	mail    *mailbox
 
 	emulator io.Closer
 	api      *httptest.Server // DynamoDB's
 	issuer   *mockoidc.MockOIDC
 	secrets  *cloudtest.Secrets
 	queue    *cloudtest.Queue
+	raw      *s3test.Server
 }
 
 const publicURL = "https://inbox.example.com"
 
 func newStack(ctx context.Context) (s *stack, err error) {
 	s = &stack{secrets: cloudtest.NewSecrets(map[string]string{"state": strings.Repeat("s", 64), "data": strings.Repeat("d", 64)}),
-		queue: cloudtest.NewQueue(cloudtest.QueueURL)}
+		queue: cloudtest.NewQueue(cloudtest.QueueURL), raw: s3test.New()}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -66,8 +70,8 @@ func newStack(ctx context.Context) (s *stack, err error) {
 	os.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 	s.env = []string{
 		"AWS_REGION=us-east-1", "PUBLIC_URL=" + publicURL, "OAUTH_ISSUERS=" + s.issuer.Issuer(), "RATE_LIMIT=off", "CONFIRM_ALSO=" + alsoConfirmed,
-		"DATA_TABLE=data", "CONFIRMATIONS_TABLE=confirmations", "STATE_KEYS=state", "DATA_KEYS=data", "RAW_BUCKET=raw",
-		"QUEUE_URL=" + cloudtest.QueueURL, "AWS_ENDPOINT_URL_SQS=" + s.queue.URL,
+		"DATA_TABLE=data", "CONFIRMATIONS_TABLE=confirmations", "STATE_KEYS=state", "DATA_KEYS=data", "RAW_BUCKET=" + s3test.Bucket,
+		"QUEUE_URL=" + cloudtest.QueueURL, "AWS_ENDPOINT_URL_SQS=" + s.queue.URL, "AWS_ENDPOINT_URL_S3=" + s.raw.URL,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + s.api.URL, "AWS_ENDPOINT_URL_SECRETS_MANAGER=" + s.secrets.URL,
 	}
 	return s, s.fill(ctx)
@@ -99,12 +103,11 @@ func (s *stack) fill(ctx context.Context) (err error) {
 	if err := errors.Join(dynamo.CreateTable(ctx, client, "data"), dynamo.CreateTable(ctx, client, "confirmations")); err != nil {
 		return err
 	}
-	sealed, _, err := records.OpenSealed(cloud.New(s.getenv, slog.New(slog.DiscardHandler)))
-	if err != nil {
+	if s.records, _, err = records.OpenSealed(cloud.New(s.getenv, slog.New(slog.DiscardHandler))); err != nil {
 		return err
 	}
 	person := access.Person{Issuer: s.issuer.Issuer(), Subject: owner.Subject}
-	if s.about, err = furnish(ctx, sealed.Table, inboxstore.New(sealed.Options), person); err != nil {
+	if s.about, err = furnish(ctx, s.records.Table, inboxstore.New(s.records.Options), person); err != nil {
 		return err
 	}
 	s.token, err = s.issuer.Keypair.SignJWT(jwt.MapClaims{
@@ -137,6 +140,7 @@ func (s *stack) Close() {
 	}
 	s.secrets.Close()
 	s.queue.Close()
+	s.raw.Close()
 }
 
 // counter passes requests on to DynamoDB's emulator and counts them.

@@ -11,16 +11,13 @@ import (
 
 // The bars of comparisons with the baselines (design decisions, docs/performance.md).
 const (
-	maxStart   = 1.5    // × an empty function
 	maxVersus  = 0.1    // × the official SDK
 	maxWarm    = 100e-6 // seconds over an echo function
 	maxMemory  = 40e6   // bytes
-	startRuns  = 101
 	versusRuns = 21
 	// versusRequests are ours in a run; the SDK makes a tenth of them.
 	versusRequests = 1000
 	warmRuns       = 31
-	fullRuns       = 15
 )
 
 // anyRecords are ids for servers that find anything.
@@ -36,9 +33,6 @@ func (b *bench) versusSDK(context.Context) error {
 		return err
 	}
 	defer ours.Close()
-	if err := b.define(ours); err != nil {
-		return err
-	}
 	defined := "DEFINITIONS=" + b.definitions()
 	sdk, err := startMeter(b.bin("sdk"), defined)
 	if err != nil {
@@ -96,7 +90,12 @@ func (b *bench) definitions() string { return filepath.Join(b.dir, "definitions.
 
 // define writes down what our server offers and answers, for the SDK's to do
 // the same.
-func (b *bench) define(ours *meter) error {
+func (b *bench) define() error {
+	ours, err := startMeter(b.bin("bare"))
+	if err != nil {
+		return err
+	}
+	defer ours.Close()
 	d := object{}
 	answers := map[string]jsontext.Value{}
 	for _, r := range requests(anyRecords, token) {
@@ -120,31 +119,6 @@ func (b *bench) define(ours *meter) error {
 		d[name] = value
 	}
 	return os.WriteFile(b.definitions(), marshal(d), 0o600)
-}
-
-// starts measures the time from before a process is started to its first
-// answer.
-func (b *bench) starts(ctx context.Context) error {
-	list := requests(anyRecords, token)[0].event()
-	bare := function{b.bin("bare"), []string{"FAMILY=tools"}}
-	empty := function{b.bin("empty"), nil}
-	sdk := function{b.bin("sdk"), []string{"DEFINITIONS=" + b.definitions()}}
-	var wall, used [3][]float64
-	for range startRuns {
-		for i, f := range []function{bare, empty, sdk} {
-			w, c, err := firstAnswer(ctx, f, list)
-			if err != nil {
-				return err
-			}
-			wall[i], used[i] = append(wall[i], w), append(used[i], c)
-		}
-	}
-	b.section("from the start of a process to its first answer, tools/list, against an empty function (no store, no token check)")
-	ratio := ratios(wall[0], wall[1])
-	b.add("time", median(duration, wall[0]), median(duration, wall[1]), ratio, atMost(ratio, maxStart))
-	b.add("  processor time", median(duration, used[0]), median(duration, used[1]), ratios(used[0], used[1]), bar{})
-	b.add("  the SDK's time", median(duration, wall[2]), median(duration, wall[1]), ratios(wall[2], wall[1]), bar{})
-	return nil
 }
 
 // warm measures what the handler takes of an invocation, and how much longer

@@ -79,14 +79,23 @@ func Start(o Options) (*Instance, error) {
 	if err := i.cmd.Start(); err != nil {
 		return nil, err
 	}
+	for _, a := range []string{address, runtime} { // it listens at the second one a little later, and a function that is too early ends
+		if err := awaitListener(a); err != nil {
+			return nil, errors.Join(err, i.Close())
+		}
+	}
+	return i, nil
+}
+
+// awaitListener waits until somebody listens at an address.
+func awaitListener(address string) error {
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
-			return i, c.Close()
+			return c.Close()
 		}
 		if time.Now().After(end) {
-			i.Close()
-			return nil, fmt.Errorf("the emulator does not listen: %w", err)
+			return fmt.Errorf("the emulator does not listen: %w", err)
 		}
 	}
 }
