@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"log"
 	"net/http"
@@ -14,12 +15,12 @@ import (
 	"syscall"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/go-json-experiment/json"
 )
 
 // meter answers each line on standard input, a request and how often to make
-// it, with what that cost. Its twin is in infra/bench/baseline/sdk, in another
-// module. Where the line has an event too, that is what the function answers.
+// it, with what that cost. Where the line has an event instead, that is what the
+// function answers. The SDK's server, in another module, is measured by this
+// same file: infra/bench/baseline/sdk/meter.go is a link to it.
 func meter(h http.Handler, function lambda.Handler) {
 	in := bufio.NewReader(os.Stdin)
 	for {

@@ -44,11 +44,12 @@ func main() {
 	server := d.server()
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	function := lambda.NewHandler(httpadapter.NewV2(handler).ProxyWithContext)
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
-		meter(handler)
+		meter(handler, function)
 		return
 	}
-	lambda.Start(httpadapter.NewV2(handler).ProxyWithContext)
+	lambda.Start(function)
 }
 
 func (d *definitions) server() *mcp.Server {
