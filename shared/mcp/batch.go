@@ -74,7 +74,11 @@ func (x *exchange) judgeItem(m *message) item {
 	case m.version != nil:
 		it.err = Errorf(CodeInvalidRequest, "a message that names its protocol version in _meta cannot be in a batch")
 	default:
-		it.judged, it.err = x.judge(m, it.method, V20250326)
+		ctx := x.ctx
+		it.judged, it.err = within(ctx, func() (judged, error) { return x.judge(ctx, m, it.method, V20250326) })
+		if it.err == nil {
+			x.ctx = it.judged.ctx
+		}
 	}
 	return it
 }
@@ -128,7 +132,12 @@ func (x *exchange) runItem(it item) (jsontext.Value, error) {
 		defer cancel()
 		return within(x.ctx, func() (jsontext.Value, error) { return forwardItem(ctx, x.r, family, it.m) })
 	}
-	return x.run(it.judged)
+	j := it.judged
+	result, err := within(j.ctx, func() (*Result, error) { return j.run(j.ctx) })
+	if err != nil {
+		return nil, err
+	}
+	return x.answered(j.id, j.method, j.version, result)
 }
 
 // untouched is the context for a family: with the deadline of this exchange,

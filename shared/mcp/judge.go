@@ -17,8 +17,9 @@ type judged struct {
 
 // judge decides whether a request of a known era may run: the method exists
 // here, its params have the right shape, the caller is admitted, the method
-// agrees, and so does the rate limit.
-func (x *exchange) judge(m *message, name string, v Version) (judged, error) {
+// agrees, and so does the rate limit. It changes nothing of x, as it is called
+// within a time.
+func (x *exchange) judge(ctx context.Context, m *message, name string, v Version) (judged, error) {
 	fn, err := x.find(name, v)
 	if err != nil {
 		return judged{}, err
@@ -37,15 +38,8 @@ func (x *exchange) judge(m *message, name string, v Version) (judged, error) {
 	if r.Params == nil {
 		r.Params = jsontext.Value("{}")
 	}
-	ctx := x.ctx
-	j, err := within(ctx, func() (judged, error) {
-		ctx, run, err := x.ask(ctx, fn, r)
-		return judged{m.id, name, v, ctx, run}, err
-	})
-	if err == nil {
-		x.ctx = j.ctx
-	}
-	return j, err
+	ctx, run, err := x.ask(ctx, fn, r)
+	return judged{m.id, name, v, ctx, run}, err
 }
 
 // find returns the method, and nil where only its family has it. What does
@@ -98,14 +92,10 @@ func (x *exchange) ask(ctx context.Context, fn Method, r *Request) (_ context.Co
 	return ctx, run, err
 }
 
-// run does what was judged, and renders its answer.
-func (x *exchange) run(j judged) (jsontext.Value, error) {
-	result, err := within(j.ctx, func() (*Result, error) { return j.run(j.ctx) })
-	if err != nil {
-		return nil, err
+// answered renders the answer to a request that ran.
+func (x *exchange) answered(id jsontext.Value, method string, v Version, r *Result) (jsontext.Value, error) {
+	if r != nil {
+		x.observation.Outcome = r.Outcome
 	}
-	if result != nil {
-		x.observation.Outcome = result.Outcome
-	}
-	return x.success(j.id, j.method, j.version, result)
+	return x.success(id, method, v, r)
 }

@@ -99,6 +99,44 @@ func TestDeadline_covers_authentication_and_admission(t *testing.T) {
 	}
 }
 
+// What was admitted too late has been answered already: it must not begin.
+func TestDeadline_nothing_begins_late(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := false
+		h := fixture(func(o *mcp.Options) {
+			o.Limit = func(context.Context, string) error { time.Sleep(time.Minute); return nil }
+			o.Methods["tools/call"] = func(context.Context, *mcp.Request) (mcp.Run, error) {
+				return func(context.Context) (*mcp.Result, error) { begun = true; return &mcp.Result{}, nil }, nil
+			}
+		})
+		a := send(t, h, tool("x"))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if begun || a.code() != mcp.CodeInternal {
+			t.Errorf("begun: %v, %s", begun, a.body)
+		}
+	})
+}
+
+type admittedKey struct{}
+
+// Who was admitted is told of a request also when it took too long.
+func TestDeadline_is_told_with_its_caller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var caller any
+		h := fixture(func(o *mcp.Options) {
+			o.Admit = func(ctx context.Context, _ string) (context.Context, error) {
+				return context.WithValue(ctx, admittedKey{}, "ana"), nil
+			}
+			o.Observe = func(ctx context.Context, _ mcp.Observation) { caller = ctx.Value(admittedKey{}) }
+		})
+		a := send(t, h, tool("slow"))
+		if caller != "ana" || a.code() != mcp.CodeInternal {
+			t.Errorf("caller %v, %s", caller, a.body)
+		}
+	})
+}
+
 // A hung-up client cancels a modern request, and only that (checklist 13.03).
 func TestDisconnect_13_03(t *testing.T) {
 	for era, r := range map[string]*http.Request{"modern": tool("x"), "legacy": legacyTool("x")} {

@@ -153,11 +153,26 @@ func (x *exchange) single(m *message, method string) (answer, error) {
 	} else {
 		defer x.detach()()
 	}
-	j, err := x.judge(m, method, v)
+	ctx, admitted := x.ctx, make(chan context.Context, 1)
+	result, err := within(ctx, func() (*Result, error) {
+		j, err := x.judge(ctx, m, method, v)
+		if err == nil {
+			admitted <- j.ctx
+			err = ctx.Err() // it is answered by now: nothing is begun any more
+		}
+		if err != nil {
+			return nil, err
+		}
+		return j.run(j.ctx)
+	})
+	select {
+	case x.ctx = <-admitted: // also where time was up
+	default:
+	}
 	if err != nil {
 		return answer{}, err
 	}
-	body, err := x.run(j)
+	body, err := x.answered(m.id, method, v, result)
 	return answer{status: http.StatusOK, body: body}, err
 }
 
