@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -164,14 +163,11 @@ func (c *Catalog) Read(ctx context.Context, caller *access.Caller, name string, 
 	if !ok || !t.Hints.ReadOnly || !t.may(caller) {
 		return nil, fmt.Errorf("catalog: %q may not be read", name)
 	}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
+	raw := mcp.NewObject()
+	for name, value := range args {
+		raw.Text(name, value)
 	}
-	if len(args) == 0 {
-		raw = []byte("{}")
-	}
-	out, err := c.read(ctx, t, caller, raw)
+	out, err := c.read(ctx, t, caller, raw.Close())
 	if err == nil && 2*len(out.JSON) > maxResult {
 		return nil, t.tooLarge()
 	}

@@ -106,6 +106,9 @@ func unquote(v jsontext.Value) []byte {
 
 // checkDepth looks at the brackets of a text before anything recurses into it.
 func checkDepth(text []byte) error {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= maxDepth {
+		return nil // however they are nested
+	}
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

@@ -10,9 +10,10 @@ package prompts
 import (
 	"context"
 	"embed"
-	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -130,57 +131,85 @@ func (x *Prompts) get(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 		return nil, err
 	}
 	return func(ctx context.Context) (*mcp.Result, error) {
-		text, err := p.text(x.opts.Locale(ctx, caller), values)
-		if err != nil {
-			return nil, err
-		}
-		return message(p.Description, text), nil
+		return message(p.Description, p.text(x.opts.Locale(ctx, caller), values)), nil
 	}, nil
 }
 
 //go:embed texts
 var texts embed.FS
 
+// pieces are the texts as JSON strings have them, by the names of their files, cut
+// around the lines with a placeholder. They are made when the first one is asked
+// for.
+var pieces = sync.OnceValue(func() map[string][]string {
+	cut := map[string][]string{}
+	err := fs.WalkDir(texts, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := texts.ReadFile(name)
+		for line := range strings.Lines(string(text)) {
+			line = quoted(line)
+			all := cut[d.Name()]
+			if n := len(all); n > 0 && !holds(line) && !holds(all[n-1]) {
+				all[n-1] += line
+			} else {
+				cut[d.Name()] = append(all, line)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		panic(err) // they are in the binary
+	}
+	return cut
+})
+
+// quoted is s as it is within a JSON string.
+func quoted(s string) string {
+	q, _ := jsontext.AppendQuote(nil, s) // its only error is bad UTF-8, which it replaces
+	return string(q[1 : len(q)-1])
+}
+
+// holds reports whether a piece has a placeholder.
+func holds(piece string) bool { return strings.Contains(piece, "{") }
+
 // text is the instruction in a language, followed by the rules that all
-// prompts share. {name} stands for a value; a line with a value that is absent
+// prompts share, as a JSON string. {name} stands for a value; a line with a value that is absent
 // is left out.
-func (p Prompt) text(l inbox.Locale, values map[string]string) (string, error) {
+func (p Prompt) text(l inbox.Locale, values map[string]string) jsontext.Value {
 	if l != inbox.Portuguese {
 		l = inbox.English
 	}
-	var text strings.Builder
-	for _, part := range []string{p.Name, "rules"} {
-		b, err := texts.ReadFile(fmt.Sprintf("texts/%s.%s.md", part, l))
-		if err != nil {
-			return "", err
-		}
-		if text.Len() > 0 {
-			text.WriteByte('\n')
-		}
-		text.Grow(2 * len(b))
-	lines:
-		for line := range strings.Lines(string(b)) {
-			if !strings.Contains(line, "{") {
-				text.WriteString(line)
-				continue
+	suffix := "." + string(l) + ".md"
+	text := append(make([]byte, 0, 3<<10), '"')
+	for _, part := range [][]string{pieces()[p.Name+suffix], {`\n`}, pieces()["rules"+suffix]} {
+		for _, piece := range part {
+			if holds(piece) {
+				piece = filled(piece, values)
 			}
-			for name, value := range values {
-				placeholder := "{" + name + "}"
-				if value == "" && strings.Contains(line, placeholder) {
-					continue lines
-				}
-				line = strings.ReplaceAll(line, placeholder, value)
-			}
-			text.WriteString(line)
+			text = append(text, piece...)
 		}
 	}
-	return text.String(), nil
+	return append(text, '"')
+}
+
+// filled is a line with the values in their places.
+func filled(line string, values map[string]string) string {
+	for name, value := range values {
+		placeholder := "{" + name + "}"
+		if value == "" && strings.Contains(line, placeholder) {
+			return ""
+		}
+		line = strings.ReplaceAll(line, placeholder, quoted(value))
+	}
+	return line
 }
 
 // message is the result of prompts/get: what the person says first.
-func message(description, text string) *mcp.Result {
-	m := mcp.NewObject().Grow(2*len(text)).Text("role", "user").
-		Begin("content").Text("type", "text").Text("text", text).End().Close()
+func message(description string, text jsontext.Value) *mcp.Result {
+	m := mcp.NewObject().Grow(len(text)).Text("role", "user").
+		Begin("content").Text("type", "text").Value("text", text).End().Close()
 	return &mcp.Result{Fields: mcp.NewObject().Text("description", description).
 		Values("messages", []jsontext.Value{m}).Close()}
 }

@@ -141,7 +141,7 @@ func (x *Resources) read(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 
 // contents is the result of a read: one text, which no cache may serve again.
 func contents(uri string, record jsontext.Value) *mcp.Result {
-	content := mcp.NewObject().Text("uri", uri).Text("mimeType", MIMEType).Text("text", string(record)).Close()
+	content := mcp.NewObject().Grow(2*len(record)).Text("uri", uri).Text("mimeType", MIMEType).Text("text", string(record)).Close()
 	return &mcp.Result{
 		Fields: mcp.NewObject().Values("contents", []jsontext.Value{content}).Close(),
 		Cache:  &mcp.Cache{},
