@@ -175,8 +175,8 @@ func quoted(s string) string {
 func holds(piece string) bool { return strings.Contains(piece, "{") }
 
 // text is the instruction in a language, followed by the rules that all
-// prompts share, as a JSON string. {name} stands for a value; a line with a value that is absent
-// is left out.
+// prompts share, as a JSON string. {name} stands for a value; a line with a value
+// that is absent is left out.
 func (p Prompt) text(l inbox.Locale, values map[string]string) jsontext.Value {
 	if l != inbox.Portuguese {
 		l = inbox.English
