@@ -1,9 +1,11 @@
 package inboxstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -163,19 +165,59 @@ func (taken TakenJob) become(next Job, refusal error, wake bool) Change {
 	}
 }
 
-// DueJobs returns the ids of jobs whose time has come, of all workspaces, about
-// n at most. It is for workers' rounds.
-func (db *DB) DueJobs(ctx context.Context, n int) ([]JobID, error) {
-	var ids []JobID
-	end := db.now().Add(time.Millisecond).Format(dueTime)
+// DueJob is a job whose time has come.
+type DueJob struct {
+	ID        JobID
+	Workspace access.WorkspaceID
+	due       string
+	turn      int
+}
+
+// looks is how many pages a round reads of each shard at most.
+const looks = 32
+
+// DueJobs returns n jobs at most whose time has come, for workers' rounds.
+// Workspaces take turns, each with its oldest job first: a job does not wait for
+// those that another workspace has more of.
+//
+// Of each shard it reads up to 32 pages of n/8 entries, and where a page is full
+// goes on behind the workspace, of that hour, that the page ends in. So the size
+// of a flood does not matter: one costs a page for each hour and shard. A round
+// reads a page of each shard where there is little to do, and 256 in all at
+// most: of 32 entries each, they cost 512 read units of DynamoDB. Where that
+// does not reach all workspaces, the oldest hours come first.
+func (db *DB) DueJobs(ctx context.Context, n int) ([]DueJob, error) {
+	var due []DueJob
+	now := db.now()
 	for shard := range shards {
-		page, err := db.opts.Table.Query(ctx, store.Query{Partition: dueShard(shard), To: end, Limit: max(1, n/shards)})
-		if err != nil {
-			return ids, unavailable(err)
-		}
-		for _, item := range page.Items {
-			ids = append(ids, JobID(item.Value))
+		q := store.Query{Partition: dueShard(shard), To: dueAfter(now), Limit: max(1, n/shards)}
+		for range looks {
+			page, err := db.opts.Table.Query(ctx, q)
+			if err != nil {
+				return inTurns(due, n), unavailable(err)
+			}
+			for _, item := range page.Items {
+				if j := dueOf(item); j.due <= now.Format(dueTime) {
+					due = append(due, j)
+				}
+			}
+			if page.Next == "" {
+				break
+			}
+			q.From = duePast(page.Next)
 		}
 	}
-	return ids, nil
+	return inTurns(due, n), nil
+}
+
+// inTurns returns the first n of jobs when workspaces take turns.
+func inTurns(jobs []DueJob, n int) []DueJob {
+	slices.SortFunc(jobs, func(a, b DueJob) int { return cmp.Compare(a.due, b.due) })
+	turns := map[access.WorkspaceID]int{}
+	for i, j := range jobs {
+		jobs[i].turn = turns[j.Workspace]
+		turns[j.Workspace]++
+	}
+	slices.SortStableFunc(jobs, func(a, b DueJob) int { return cmp.Compare(a.turn, b.turn) })
+	return jobs[:min(n, len(jobs))]
 }

@@ -24,6 +24,13 @@ func workshop(t *testing.T) (w *world, ws access.WorkspaceID, now *time.Time, wo
 	return w, access.WorkspaceID(inbox.NewID(noon)), now, woken
 }
 
+func idsOf(jobs []DueJob) (ids []JobID) {
+	for _, j := range jobs {
+		ids = append(ids, j.ID)
+	}
+	return ids
+}
+
 func minute(Job) time.Duration { return time.Minute }
 
 // A job is there once, is taken once for a lease, and is gone when it is done.
@@ -40,7 +47,7 @@ func TestJob(t *testing.T) {
 	}
 	due := func(want ...JobID) {
 		t.Helper()
-		if ids := must[[]JobID](t)(w.DueJobs(ctx, 100)); !slices.Equal(ids, want) {
+		if ids := idsOf(must[[]DueJob](t)(w.DueJobs(ctx, 100))); !slices.Equal(ids, want) {
 			t.Errorf("due: %q, want %q", ids, want)
 		}
 	}
@@ -126,12 +133,11 @@ func TestDueJobs(t *testing.T) {
 		}
 	}
 	*now = noon.Add(19 * time.Second)
-	ids := must[[]JobID](t)(w.DueJobs(t.Context(), 1000))
-	slices.Sort(ids)
-	if !slices.Equal(ids, want) {
-		t.Errorf("due: %q", ids)
+	jobs := must[[]DueJob](t)(w.DueJobs(t.Context(), 1000))
+	if ids := idsOf(jobs); !slices.Equal(ids, want) || jobs[0].Workspace != ws {
+		t.Errorf("due: %v", jobs)
 	}
-	if some := must[[]JobID](t)(w.DueJobs(t.Context(), shards)); len(some) > shards {
-		t.Errorf("%d of them, want at most %d", len(some), shards)
+	if some := must[[]DueJob](t)(w.DueJobs(t.Context(), 5)); len(some) != 5 {
+		t.Errorf("%d of them, want 5", len(some))
 	}
 }

@@ -128,14 +128,38 @@ func (id JobID) key() store.Key { return store.Key{Partition: "job#" + part(stri
 // partition takes so many writes a second only.
 const shards = 8
 
-// dueTime is how times are written so that their texts are in order.
-const dueTime = "2006-01-02T15:04:05.000Z"
+// How times are written so that their texts are in order.
+const (
+	dueTime = "2006-01-02T15:04:05.000Z"
+	dueHour = "2006-01-02T15"
+)
 
-// due is where a job is found when its time has come.
+// due is where a job is found when its time has come: by the hour, and in each
+// by the workspace, so that a flood of one workspace can be passed over.
 func (j Job) due() store.Key {
 	h := fnv.New32a()
 	h.Write([]byte(j.ID))
-	return store.Key{Partition: dueShard(int(h.Sum32() % shards)), Sort: j.Due.UTC().Format(dueTime) + "#" + string(j.ID)}
+	at := j.Due.UTC()
+	return store.Key{Partition: dueShard(int(h.Sum32() % shards)), Sort: join(at.Format(dueHour), string(j.Workspace), at.Format(dueTime), string(j.ID))}
+}
+
+// dueOf is what is found there.
+func dueOf(i store.Item) DueJob {
+	_, rest, _ := strings.Cut(i.Sort, "#")
+	ws, rest, _ := strings.Cut(rest, "#")
+	at, _, _ := strings.Cut(rest, "#")
+	return DueJob{ID: JobID(i.Value), Workspace: access.WorkspaceID(ws), due: at}
+}
+
+// dueAfter is past all that is due in the hour of now.
+func dueAfter(now time.Time) string { return now.Format(dueHour) + "$" } // which comes after '#'
+
+// duePast is past all that is due in the hour, and for the workspace, of that
+// sort key.
+func duePast(sort string) string {
+	hour, rest, _ := strings.Cut(sort, "#")
+	ws, _, _ := strings.Cut(rest, "#")
+	return hour + "#" + ws + "$"
 }
 
 func dueShard(n int) string { return "due#" + strconv.Itoa(n) }

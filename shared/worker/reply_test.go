@@ -136,10 +136,10 @@ func TestReplyRefused(t *testing.T) {
 func (w *world) until(t *testing.T, k inboxstore.JobKind) {
 	t.Helper()
 	for range 20 {
-		for _, id := range must[[]inboxstore.JobID](t)(w.db.DueJobs(t.Context(), batch)) {
-			if job := w.job(t, id); job.Kind == k {
+		for _, due := range must[[]inboxstore.DueJob](t)(w.db.DueJobs(t.Context(), batch)) {
+			if job := w.job(t, due.ID); job.Kind == k {
 				return
-			} else if err := w.Do(t.Context(), id); err != nil {
+			} else if err := w.Do(t.Context(), due.ID); err != nil {
 				t.Fatal(err)
 			}
 		}

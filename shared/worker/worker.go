@@ -7,7 +7,8 @@
 // the transaction of its results. Whatever crashes in between, the job is found
 // again when its lease is over: an agent may be asked twice and a webhook told
 // twice then (at least once), but nothing is recorded or counted twice, and an
-// answer is not sent again.
+// answer is not sent again. No workspace waits for all that another one has to
+// do: rounds take them in turns.
 //
 // It may import everything of the domain: inbox, access (for ids), inboxstore,
 // pipeline, deliveries, webhooks, model and reply.
@@ -20,7 +21,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -44,7 +44,7 @@ type Options struct {
 	Pipeline     *pipeline.Pipeline // default: one with the Log and Now of here
 	// Wake, when set, is told of what a sweep finds to do; otherwise the sweep
 	// does it.
-	Wake   func(ctx context.Context, ids ...inboxstore.JobID) error
+	Wake   func(ctx context.Context, jobs ...inboxstore.DueJob) error
 	Log    *slog.Logger     // default slog.Default
 	Now    func() time.Time // default time.Now
 	Jitter func() float64   // from 0 to 1, default random
@@ -197,60 +197,3 @@ func (w *Worker) settle(ctx context.Context, ws access.WorkspaceID, changes func
 
 // now is the time as records have it.
 func (w *Worker) now() time.Time { return w.opts.Now().UTC().Truncate(time.Millisecond) }
-
-const (
-	batch    = 256             // jobs that a sweep looks for
-	parallel = 8               // jobs that are done at once
-	every    = 2 * time.Second // between looks at what is due, on one machine
-)
-
-// Sweep does what is due, of all workspaces, or wakes others up to do it, and
-// finishes erasures that were interrupted.
-func (w *Worker) Sweep(ctx context.Context) error {
-	erased := w.opts.DB.ResumeErasures(ctx)
-	ids, err := w.opts.DB.DueJobs(ctx, batch)
-	switch {
-	case len(ids) == 0:
-	case w.opts.Wake != nil:
-		err = errors.Join(err, w.opts.Wake(ctx, ids...))
-	default:
-		free, all := make(chan struct{}, parallel), sync.WaitGroup{}
-		w.start(ctx, ids, free, &all)
-		all.Wait()
-	}
-	return errors.Join(erased, err)
-}
-
-// start begins jobs, each when one of those before it has left it a place.
-func (w *Worker) start(ctx context.Context, ids []inboxstore.JobID, free chan struct{}, all *sync.WaitGroup) {
-	for _, id := range ids {
-		select {
-		case free <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		all.Go(func() {
-			defer func() { <-free }()
-			_ = w.Do(ctx, id) // which logs it
-		})
-	}
-}
-
-// Run does jobs until the context ends, and waits for those that it is at. Wake
-// saves a new job the wait for the next look.
-func (w *Worker) Run(ctx context.Context, wake <-chan struct{}) {
-	free, all := make(chan struct{}, parallel), sync.WaitGroup{}
-	defer all.Wait()
-	for ctx.Err() == nil {
-		ids, err := w.opts.DB.DueJobs(ctx, batch)
-		if err != nil && ctx.Err() == nil {
-			w.opts.Log.WarnContext(ctx, "what is due cannot be seen now", "error", err)
-		}
-		w.start(ctx, ids, free, &all)
-		select {
-		case <-wake:
-		case <-time.After(every):
-		case <-ctx.Done():
-		}
-	}
-}

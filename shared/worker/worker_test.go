@@ -126,8 +126,8 @@ func (w *world) receive(t testing.TB, raw string) inbox.Email {
 func (w *world) work(t testing.TB) {
 	t.Helper()
 	for range 100 {
-		ids, err := w.db.DueJobs(t.Context(), 1)
-		if err == nil && len(ids) == 0 {
+		jobs, err := w.db.DueJobs(t.Context(), 1)
+		if err == nil && len(jobs) == 0 {
 			return
 		}
 		if err := w.Sweep(t.Context()); err != nil {
@@ -138,13 +138,13 @@ func (w *world) work(t testing.TB) {
 }
 
 // left are the jobs that are left, due or not.
-func (w *world) left(t testing.TB) []inboxstore.JobID {
+func (w *world) left(t testing.TB) []inboxstore.DueJob {
 	t.Helper()
-	ids, err := w.db.At(func() time.Time { return noon.AddDate(1, 0, 0) }).DueJobs(t.Context(), 1000)
+	jobs, err := w.db.At(func() time.Time { return noon.AddDate(1, 0, 0) }).DueJobs(t.Context(), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ids
+	return jobs
 }
 
 func must[T any](t testing.TB) func(T, error) T {

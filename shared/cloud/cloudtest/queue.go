@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 const QueueURL = "https://sqs.us-east-1.amazonaws.com/123456789012/jobs"
 
 // Queue is a server of SQS that is running. It takes messages for one queue, and
-// keeps them.
+// keeps them. Unlike SQS it takes none without a group: each of those would count
+// as somebody of its own.
 type Queue struct {
 	*httptest.Server
 	url string
@@ -32,6 +34,7 @@ type Queue struct {
 // Message is what was sent.
 type Message struct {
 	Body  string
+	Group string // whose message it is, for a fair queue
 	Delay time.Duration
 }
 
@@ -64,8 +67,8 @@ func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		QueueUrl string
 		Entries  []struct {
-			Id, MessageBody string
-			DelaySeconds    int
+			Id, MessageBody, MessageGroupId string
+			DelaySeconds                    int
 		}
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -89,12 +92,12 @@ func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	type object = map[string]any
 	taken, failed, ids := []object{}, []object{}, map[string]bool{}
 	for _, e := range in.Entries {
-		m := Message{e.MessageBody, time.Duration(e.DelaySeconds) * time.Second}
+		m := Message{e.MessageBody, e.MessageGroupId, time.Duration(e.DelaySeconds) * time.Second}
 		code := ""
 		if q.Refuse != nil {
 			code = q.Refuse(m)
 		}
-		if ids[e.Id] || m.Body == "" || m.Delay < 0 || m.Delay > 15*time.Minute {
+		if ids[e.Id] || m.Body == "" || m.Delay < 0 || m.Delay > 15*time.Minute || !isGroup(m.Group) {
 			code = "InvalidParameterValue"
 		}
 		ids[e.Id] = true
@@ -112,4 +115,9 @@ func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, kind string) {
 	w.WriteHeader(http.StatusBadRequest)
 	json.MarshalWrite(w, map[string]string{"__type": kind, "message": "refused"})
+}
+
+// isGroup reports whether SQS takes that for a message's group.
+func isGroup(s string) bool {
+	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' })
 }

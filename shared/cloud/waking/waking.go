@@ -1,9 +1,11 @@
 // Package waking is the queue of SQS that wakes the worker's function up: a
 // message is the id of a job in the store, and nothing else. A message that is
 // lost costs a wait, as the worker's rounds find every job; one that comes
-// twice costs nothing.
+// twice costs nothing. Messages are grouped by workspace, which makes a standard
+// queue a fair one: when one workspace has much of the worker, SQS gives out the
+// others' messages first.
 //
-// It may import cloud, awshttp, inboxstore and the AWS SDK.
+// It may import cloud, awshttp, access (for ids), inboxstore and the AWS SDK.
 package waking
 
 import (
@@ -19,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/awshttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/cloud"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inboxstore"
@@ -68,7 +71,7 @@ func (q *Queue) Wake(ctx context.Context, jobs ...inboxstore.Job) {
 	var messages []message
 	for _, j := range jobs {
 		if delay := q.delay(j.Due); delay <= maxDelay {
-			messages = append(messages, message{j.ID, delay})
+			messages = append(messages, message{j.ID, j.Workspace, delay})
 		}
 	}
 	if err := q.send(context.WithoutCancel(ctx), messages); err != nil {
@@ -77,10 +80,10 @@ func (q *Queue) Wake(ctx context.Context, jobs ...inboxstore.Job) {
 }
 
 // WakeNow sends a message for each job, as worker.Options wants it.
-func (q *Queue) WakeNow(ctx context.Context, ids ...inboxstore.JobID) error {
+func (q *Queue) WakeNow(ctx context.Context, jobs ...inboxstore.DueJob) error {
 	var messages []message
-	for _, id := range ids {
-		messages = append(messages, message{id: id})
+	for _, j := range jobs {
+		messages = append(messages, message{j.ID, j.Workspace, 0})
 	}
 	return q.send(ctx, messages)
 }
@@ -88,6 +91,7 @@ func (q *Queue) WakeNow(ctx context.Context, ids ...inboxstore.JobID) error {
 // message is a wake-up that is still to be sent.
 type message struct {
 	id    inboxstore.JobID
+	group access.WorkspaceID
 	delay time.Duration // whole seconds
 }
 
@@ -111,7 +115,7 @@ func (q *Queue) sendBatch(ctx context.Context, messages []message) error {
 	in := &sqs.SendMessageBatchInput{QueueUrl: &q.url}
 	for n, m := range messages {
 		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{
-			Id: new(strconv.Itoa(n)), MessageBody: new(string(m.id)), DelaySeconds: int32(m.delay / time.Second),
+			Id: new(strconv.Itoa(n)), MessageBody: new(string(m.id)), MessageGroupId: new(string(m.group)), DelaySeconds: int32(m.delay / time.Second),
 		})
 	}
 	out, err := q.client().SendMessageBatch(ctx, in)

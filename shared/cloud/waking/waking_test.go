@@ -34,18 +34,22 @@ func open(t *testing.T) (*Queue, *cloudtest.Queue, *bytes.Buffer) {
 	return q, server, log
 }
 
+func sent(body, group string, delay time.Duration) cloudtest.Message {
+	return cloudtest.Message{Body: body, Group: group, Delay: delay}
+}
+
 // A message comes when the job is due, not before, and is not sent at all where
 // it cannot wait for that long.
 func TestWake(t *testing.T) {
 	q, server, log := open(t)
 	var jobs []inboxstore.Job
 	for n, due := range []time.Duration{-time.Hour, 0, time.Millisecond, time.Second, 90*time.Second + 1, 15 * time.Minute, 15*time.Minute + 1, time.Hour} {
-		jobs = append(jobs, inboxstore.Job{ID: inboxstore.JobID(fmt.Sprint("job-", n)), Due: noon.Add(due)})
+		jobs = append(jobs, inboxstore.Job{ID: inboxstore.JobID(fmt.Sprint("job-", n)), Workspace: "aurora", Due: noon.Add(due)})
 	}
 	q.Wake(t.Context(), jobs...)
 	want := []cloudtest.Message{
-		{Body: "job-0"}, {Body: "job-1"}, {Body: "job-2", Delay: time.Second}, {Body: "job-3", Delay: time.Second},
-		{Body: "job-4", Delay: 91 * time.Second}, {Body: "job-5", Delay: 15 * time.Minute},
+		sent("job-0", "aurora", 0), sent("job-1", "aurora", 0), sent("job-2", "aurora", time.Second), sent("job-3", "aurora", time.Second),
+		sent("job-4", "aurora", 91*time.Second), sent("job-5", "aurora", 15*time.Minute),
 	}
 	if got := server.Take(); !slices.Equal(got, want) || log.Len() > 0 {
 		t.Errorf("got %v\nwant %v\n%s", got, want, log)
@@ -59,12 +63,26 @@ func TestWake(t *testing.T) {
 
 func TestWakeNow_in_tens(t *testing.T) {
 	q, server, _ := open(t)
-	var ids []inboxstore.JobID
+	var jobs []inboxstore.DueJob
 	for n := range 25 {
-		ids = append(ids, inboxstore.JobID(fmt.Sprint("job-", n)))
+		jobs = append(jobs, inboxstore.DueJob{ID: inboxstore.JobID(fmt.Sprint("job-", n)), Workspace: "aurora"})
 	}
-	if err := q.WakeNow(t.Context(), ids...); err != nil || len(server.Take()) != 25 || server.Calls() != 3 {
+	if err := q.WakeNow(t.Context(), jobs...); err != nil || len(server.Take()) != 25 || server.Calls() != 3 {
 		t.Errorf("%d calls, %v", server.Calls(), err)
+	}
+}
+
+// Each message is in the group of its workspace, whoever sends it, so that SQS
+// lets no workspace wait for another one's messages.
+func TestMessagesAreGroupedByWorkspace(t *testing.T) {
+	q, server, log := open(t)
+	q.Wake(t.Context(), inboxstore.Job{ID: "a", Workspace: "aurora", Due: noon}, inboxstore.Job{ID: "b", Workspace: "boreal", Due: noon.Add(time.Minute)})
+	if err := q.WakeNow(t.Context(), inboxstore.DueJob{ID: "c", Workspace: "boreal"}, inboxstore.DueJob{ID: "d", Workspace: "aurora"}); err != nil {
+		t.Error(err)
+	}
+	want := []cloudtest.Message{sent("a", "aurora", 0), sent("b", "boreal", time.Minute), sent("c", "boreal", 0), sent("d", "aurora", 0)}
+	if got := server.Take(); !slices.Equal(got, want) || log.Len() > 0 {
+		t.Errorf("got %v\nwant %v\n%s", got, want, log)
 	}
 }
 
@@ -77,16 +95,16 @@ func TestFailure(t *testing.T) {
 		}
 		return ""
 	}
-	q.Wake(t.Context(), inboxstore.Job{ID: "a", Due: noon}, inboxstore.Job{ID: "b", Due: noon})
+	q.Wake(t.Context(), inboxstore.Job{ID: "a", Workspace: "aurora", Due: noon}, inboxstore.Job{ID: "b", Workspace: "aurora", Due: noon})
 	if !strings.Contains(log.String(), "InternalError") || !strings.Contains(log.String(), "1 of 2") {
 		t.Error(log)
 	}
-	if err := q.WakeNow(t.Context(), "b"); err == nil {
+	if err := q.WakeNow(t.Context(), inboxstore.DueJob{ID: "b", Workspace: "aurora"}); err == nil {
 		t.Error("a message was not taken, and it is no error")
 	}
 	server.Close()
 	log.Reset()
-	q.Wake(t.Context(), inboxstore.Job{ID: "a", Due: noon})
+	q.Wake(t.Context(), inboxstore.Job{ID: "a", Workspace: "aurora", Due: noon})
 	if log.Len() == 0 {
 		t.Error("nothing was logged")
 	}
@@ -97,7 +115,7 @@ func TestWakeOutlivesItsCaller(t *testing.T) {
 	q, server, _ := open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	q.Wake(ctx, inboxstore.Job{ID: "a", Due: noon})
+	q.Wake(ctx, inboxstore.Job{ID: "a", Workspace: "aurora", Due: noon})
 	if len(server.Take()) != 1 {
 		t.Error("no message")
 	}
