@@ -1,8 +1,6 @@
 package accesstest
 
 import (
-	"encoding/base64"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,11 +9,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-type object = map[string]any
+type object = wire.Object
 
 // client speaks to a process with one token, in one revision of the protocol.
 type client struct {
@@ -66,30 +65,8 @@ func (r reply) code() int {
 // send sends a request as a well-behaved client of the revision does.
 func (c client) send(t *testing.T, method string, params object) reply {
 	t.Helper()
-	all := maps.Clone(params)
-	if all == nil {
-		all = object{}
-	}
-	headers := []string{"Content-Type: application/json", "Accept: application/json, text/event-stream"}
-	if c.token != "" {
-		headers = append(headers, "Authorization: Bearer "+c.token)
-	}
-	headers = append(headers, c.headers...)
-	if c.version != mcp.V20250326 {
-		headers = append(headers, "MCP-Protocol-Version: "+string(c.version))
-	}
-	if c.version.Modern() {
-		all["_meta"] = object{
-			"io.modelcontextprotocol/protocolVersion":    c.version,
-			"io.modelcontextprotocol/clientCapabilities": object{"elicitation": object{"form": object{}}},
-		}
-		headers = append(headers, "Mcp-Method: "+method)
-		if member := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[method]; member != "" {
-			name, _ := all[member].(string)
-			headers = append(headers, "Mcp-Name: =?base64?"+base64.StdEncoding.EncodeToString([]byte(name))+"?=")
-		}
-	}
-	return c.post(t, "/mcp", encode(t, object{"jsonrpc": "2.0", "id": 1, "method": method, "params": all}), headers...)
+	body, headers := wire.Request(c.version, c.token, method, params)
+	return c.post(t, "/mcp", body, append(headers, c.headers...)...)
 }
 
 // post sends a body as it is.
@@ -101,10 +78,7 @@ func (c client) post(t *testing.T, path, body string, headers ...string) reply {
 func (c client) exchange(t *testing.T, method, path, body string, headers ...string) reply {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, publicURL+path, strings.NewReader(body))
-	for _, line := range headers {
-		name, value, _ := strings.Cut(line, ": ")
-		r.Header.Add(name, value)
-	}
+	r.Header = wire.Header(headers...)
 	w := httptest.NewRecorder()
 	c.handler.ServeHTTP(w, r)
 	wirecheck.Judge(t, r, []byte(body), w.Code, w.Header(), w.Body.Bytes())

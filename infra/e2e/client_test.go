@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/base64"
 	"io"
 	"maps"
 	"net/http"
@@ -11,11 +10,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-type object = map[string]any
+type object = wire.Object
 
 // client speaks to an endpoint as one person, in one revision.
 type client struct {
@@ -58,10 +58,7 @@ func exchange(t *testing.T, method, url, body string, headers ...string) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range headers {
-		name, value, _ := strings.Cut(line, ": ")
-		r.Header.Add(name, value)
-	}
+	r.Header = wire.Header(headers...)
 	resp, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
@@ -83,36 +80,24 @@ func exchange(t *testing.T, method, url, body string, headers ...string) reply {
 // send sends what a well-behaved client of the revision does.
 func (c client) send(t *testing.T, method string, params object) reply {
 	t.Helper()
-	headers := append([]string{"Authorization: Bearer " + c.token, "Content-Type: application/json", "Accept: application/json, text/event-stream"}, c.headers...)
-	all := maps.Clone(params)
-	if c.version.Modern() {
-		all = object{"_meta": object{
-			"io.modelcontextprotocol/protocolVersion":    c.version,
-			"io.modelcontextprotocol/clientCapabilities": object{"elicitation": object{"form": object{}}},
-			"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-		}}
-		maps.Copy(all, params)
-		headers = append(headers, "MCP-Protocol-Version: "+string(c.version), "Mcp-Method: "+method)
-		for _, member := range []string{"name", "uri"} {
-			if value, ok := params[member].(string); ok && method != "completion/complete" {
-				headers = append(headers, "Mcp-Name: =?base64?"+base64.StdEncoding.EncodeToString([]byte(value))+"?=")
-			}
+	if c.version.Modern() && params["_meta"] == nil {
+		traced := wire.Meta(object{"elicitation": object{"form": object{}}})
+		traced["traceparent"] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		params = maps.Clone(params)
+		if params == nil {
+			params = object{}
 		}
-	} else if method != "initialize" && c.version != mcp.V20250326 {
-		headers = append(headers, "MCP-Protocol-Version: "+string(c.version))
+		params["_meta"] = traced
 	}
-	message := object{"jsonrpc": "2.0", "id": "e2e", "method": method}
-	if all != nil {
-		message["params"] = all
-	}
-	return exchange(t, http.MethodPost, c.url, marshal(t, message), headers...)
+	body, headers := wire.Request(c.version, c.token, method, params)
+	return exchange(t, http.MethodPost, c.url, body, append(headers, c.headers...)...)
 }
 
 // result is the result of a request that must succeed.
 func (c client) result(t *testing.T, method string, params object) object {
 	t.Helper()
 	a := c.send(t, method, params)
-	if a.StatusCode != http.StatusOK || a.Error != nil || string(a.ID) != `"e2e"` {
+	if a.StatusCode != http.StatusOK || a.Error != nil || string(a.ID) != "1" {
 		t.Fatalf("%s %v: HTTP %d\n%s", method, params, a.StatusCode, a.body)
 	}
 	return decode[object](t, a.Result)

@@ -57,7 +57,7 @@ func TestRouter_one_attempt(t *testing.T) {
 	if origin := a.Header.Get("Access-Control-Allow-Origin"); origin != "https://app.example.com" {
 		t.Errorf("a browser cannot read the fault: %q", origin)
 	}
-	if a.StatusCode != http.StatusBadGateway || string(a.ID) != `"e2e"` || a.Error == nil || a.Error.Code != mcp.CodeInternal || !strings.Contains(a.Error.Message, "not known") {
+	if a.StatusCode != http.StatusBadGateway || string(a.ID) != "1" || a.Error == nil || a.Error.Code != mcp.CodeInternal || !strings.Contains(a.Error.Message, "not known") {
 		t.Errorf("HTTP %d %s", a.StatusCode, a.body)
 	}
 	if n := effects(t, c, label); n != 1 || calls.Load() != 1 {
@@ -100,7 +100,7 @@ func TestRouter_throttled(t *testing.T) {
 	l, calls = s.broken(t, func(int64, func() ([]byte, error)) ([]byte, error) { return nil, lambdatest.ErrThrottled })
 	call, label = create()
 	a = c.at(l).send(t, "tools/call", call)
-	if a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" || string(a.ID) != `"e2e"` || !strings.Contains(a.Error.Message, "nothing was done") {
+	if a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" || string(a.ID) != "1" || !strings.Contains(a.Error.Message, "nothing was done") {
 		t.Errorf("HTTP %d %v %s", a.StatusCode, a.Header, a.body)
 	}
 	if n := effects(t, c, label); n != 0 || calls.Load() != 4 {
@@ -117,7 +117,7 @@ func TestRouter_family_ended(t *testing.T) {
 	c.at(l).result(t, "tools/list", nil)
 	l.instances["tools"].signal(t, syscall.SIGKILL)
 	a := c.at(l).send(t, "tools/list", nil)
-	if a.StatusCode != http.StatusBadGateway && a.StatusCode != http.StatusOK || string(a.ID) != `"e2e"` {
+	if a.StatusCode != http.StatusBadGateway && a.StatusCode != http.StatusOK || string(a.ID) != "1" {
 		t.Errorf("HTTP %d %s", a.StatusCode, a.body)
 	}
 	if a := c.at(l).send(t, "tools/list", nil); a.StatusCode != http.StatusOK {

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,10 +8,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-type object = map[string]any
+type object = wire.Object
 
 // client speaks to a server as one person, in one revision of the protocol.
 type client struct {
@@ -50,45 +50,15 @@ type rpcError struct {
 
 // request is what a well-behaved client of the revision sends: body and
 // headers.
-func (c client) request(t *testing.T, method string, params object) (string, []string) {
-	t.Helper()
-	headers := append([]string{bearer(c.token), "Content-Type: application/json", "Accept: application/json, text/event-stream"}, c.headers...)
-	message := object{"jsonrpc": "2.0", "id": 1, "method": method}
-	all := object{}
-	for name, value := range params {
-		all[name] = value
-	}
-	if c.version.Modern() {
-		if _, ok := all["_meta"]; !ok {
-			all["_meta"] = object{
-				"io.modelcontextprotocol/protocolVersion":    c.version,
-				"io.modelcontextprotocol/clientCapabilities": object{"elicitation": object{"form": object{}}},
-			}
-		}
-		headers = append(headers, "MCP-Protocol-Version: "+string(c.version), "Mcp-Method: "+method)
-		if name, ok := subject(method, all); ok {
-			headers = append(headers, "Mcp-Name: =?base64?"+base64.StdEncoding.EncodeToString([]byte(name))+"?=")
-		}
-	} else if c.version != mcp.V20250326 && c.version != "" {
-		headers = append(headers, "MCP-Protocol-Version: "+string(c.version))
-	}
-	if len(all) > 0 {
-		message["params"] = all
-	}
-	return marshal(t, message), headers
-}
-
-// subject is what Mcp-Name repeats.
-func subject(method string, params object) (string, bool) {
-	member := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[method]
-	name, ok := params[member].(string)
-	return name, ok
+func (c client) request(method string, params object) (string, []string) {
+	body, headers := wire.Request(c.version, c.token, method, params)
+	return body, append(headers, c.headers...)
 }
 
 // send sends a request and reads the answer, which is JSON.
 func (c client) send(t *testing.T, method string, params object) reply {
 	t.Helper()
-	body, headers := c.request(t, method, params)
+	body, headers := c.request(method, params)
 	return c.post(t, body, headers...)
 }
 

@@ -112,7 +112,7 @@ func TestFamilies_RefuseOthersMethods(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v mcp.Version) {
 		for method, family := range methods {
 			params["name"] = map[string]string{"tools/call": "models_list", "prompts/get": "webhook_health"}[method]
-			body, headers := as("demo-owner").in(v).request(t, method, params)
+			body, headers := as("demo-owner").in(v).request(method, params)
 			for _, path := range []string{"tools", "resources", "prompts", "completion"} {
 				r := postTo(t, shared.URL+"/mcp/"+path, body, append(headers, "X-Family: "+family)...)
 				status := http.StatusOK

@@ -250,7 +250,7 @@ func TestImport_WhileServing(t *testing.T) {
 				}
 			}
 		})
-		body, headers := c.request(t, "tools/call", object{"name": "emails_list", "arguments": object{"limit": 200}})
+		body, headers := c.request("tools/call", object{"name": "emails_list", "arguments": object{"limit": 200}})
 		all.Go(func() {
 			for range 2 * each {
 				if resp, answer := exchange(t, http.MethodPost, c.endpoint(), body, headers...); resp.StatusCode != http.StatusOK {

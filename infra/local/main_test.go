@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/confirm"
@@ -118,13 +119,8 @@ func exchange(t *testing.T, method, url, body string, headers ...string) (*http.
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range headers {
-		name, value, _ := bytes.Cut([]byte(line), []byte(": "))
-		if string(name) == "Host" {
-			r.Host = string(value)
-		}
-		r.Header.Add(string(name), string(value))
-	}
+	r.Header = wire.Header(headers...)
+	r.Host = r.Header.Get("Host")
 	resp, err := http.DefaultTransport.RoundTrip(r) // follows no redirect
 	if err != nil {
 		t.Fatal(err)

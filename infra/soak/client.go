@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"maps"
@@ -14,10 +13,11 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-type object = map[string]any
+type object = wire.Object
 
 // client is one of those who send at once. It chooses what by its own rand.
 type client struct {
@@ -65,49 +65,11 @@ func (c *client) post(body string, header http.Header) (a reply, err error) {
 	return a, err
 }
 
-// request is what a well-behaved client of a revision sends.
-func (c *client) request(v mcp.Version, method string, params object) (body string, header http.Header, err error) {
-	params = maps.Clone(params)
-	header = http.Header{"Mcp-Protocol-Version": {string(v)}}
-	if method == "initialize" {
-		header = http.Header{}
-	}
-	if v.Modern() {
-		if params == nil {
-			params = object{}
-		}
-		if params["_meta"] == nil {
-			params["_meta"] = meta(object{"elicitation": object{"form": object{}}})
-		}
-		header["Mcp-Method"] = []string{method}
-		if member := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[method]; member != "" {
-			name, _ := params[member].(string)
-			header["Mcp-Name"] = []string{"=?base64?" + base64.StdEncoding.EncodeToString([]byte(name)) + "?="}
-		}
-	}
-	message := object{"jsonrpc": "2.0", "id": 1, "method": method}
-	if params != nil {
-		message["params"] = params
-	}
-	text, err := json.Marshal(message)
-	return string(text), header, err
-}
-
-func meta(capabilities object) object {
-	return object{
-		"io.modelcontextprotocol/protocolVersion":    mcp.V20260728,
-		"io.modelcontextprotocol/clientCapabilities": capabilities,
-	}
-}
-
 // send sends a request, and wants an answer with that JSON-RPC error code, 0
 // for a result.
 func (c *client) send(v mcp.Version, method string, params object, code int) (reply, error) {
-	body, header, err := c.request(v, method, params)
-	if err != nil {
-		return reply{}, err
-	}
-	a, err := c.post(body, header)
+	body, headers := wire.Request(v, "demo-owner", method, params)
+	a, err := c.post(body, wire.Header(headers...))
 	if err != nil {
 		return a, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
@@ -245,10 +246,8 @@ func (c *client) errs() error {
 		_, err := c.send(c.version(), pick(c, "tools/list", "resources/list", "prompts/list"), object{"cursor": "zz"}, mcp.CodeInvalidParams)
 		return err
 	case 6:
-		body, header, err := c.request(mcp.V20260728, "tools/call", object{"name": "models_list"})
-		if err != nil {
-			return err
-		}
+		body, headers := wire.Request(mcp.V20260728, "demo-owner", "tools/call", object{"name": "models_list"})
+		header := wire.Header(headers...)
 		header[pick(c, "Mcp-Method", "Mcp-Name")] = []string{"other"}
 		return c.refused(body, header, bad, mcp.CodeHeaderMismatch)
 	}

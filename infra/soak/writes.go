@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
@@ -68,7 +69,7 @@ func (c *client) confirms(tool string, arguments object) error {
 	if _, err := c.call(legacy, tool, arguments, nil, "confirmation_required"); err != nil {
 		return err
 	}
-	formless := object{"name": tool, "arguments": arguments, "_meta": meta(object{})}
+	formless := object{"name": tool, "arguments": arguments, "_meta": wire.Meta(object{})}
 	a, err := c.send(mcp.V20260728, "tools/call", formless, mcp.CodeMissingCapability)
 	if err != nil || a.status != http.StatusBadRequest {
 		return fmt.Errorf("without a form: HTTP %d, %w", a.status, err)

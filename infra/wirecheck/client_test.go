@@ -1,7 +1,6 @@
 package wirecheck_test
 
 import (
-	"encoding/base64"
 	"io"
 	"net/http"
 	"strings"
@@ -11,11 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/universokobana/kobana-inbox-mcp/infra/local/localtest"
+	"github.com/universokobana/kobana-inbox-mcp/infra/wire"
 	"github.com/universokobana/kobana-inbox-mcp/infra/wirecheck"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-type object = map[string]any
+type object = wire.Object
 
 // product is the address of the local server with a new demo.
 func product(t *testing.T) string {
@@ -36,27 +36,8 @@ type client struct {
 // call makes a well-formed request and returns its result, nil for an error.
 func (c client) call(t *testing.T, method string, params object) jsontext.Value {
 	t.Helper()
-	all := object{}
-	for name, value := range params {
-		all[name] = value
-	}
-	header := http.Header{}
-	if c.version != "" && method != "initialize" {
-		header.Set("MCP-Protocol-Version", string(c.version))
-	}
-	if c.version.Modern() {
-		header.Set("Mcp-Method", method)
-		for _, name := range []string{"name", "uri"} {
-			if value, ok := params[name].(string); ok {
-				header.Set("Mcp-Name", "=?base64?"+base64.StdEncoding.EncodeToString([]byte(value))+"?=")
-			}
-		}
-		all["_meta"] = object{
-			"io.modelcontextprotocol/protocolVersion":    c.version,
-			"io.modelcontextprotocol/clientCapabilities": object{"elicitation": object{"form": object{}}},
-		}
-	}
-	result := c.post(t, header, encode(t, object{"jsonrpc": "2.0", "id": method, "method": method, "params": all}))
+	body, headers := wire.Request(c.version, c.token, method, params)
+	result := c.post(t, wire.Header(headers...), body)
 	if result != nil && c.results != nil {
 		c.results[method]++
 	}
