@@ -45,9 +45,7 @@ func (w *Worker) Run(ctx context.Context, wake <-chan struct{}) {
 		jobs = c.begin(ctx, jobs)
 		select {
 		case id := <-c.ended:
-			if delete(c.at, id); len(jobs) == 0 {
-				jobs = w.look(ctx)
-			}
+			delete(c.at, id)
 		case <-wake:
 			jobs = w.look(ctx)
 		case <-tick.C:

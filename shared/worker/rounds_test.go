@@ -181,8 +181,11 @@ func TestFloodIsDoneWhole(t *testing.T) {
 	w, r, all := crowd(t, 1)
 	const n = 300 // more than a look finds
 	w.leave(t, all[0], n)
-	stop := background(t, func(ctx context.Context) { w.Run(ctx, nil) })
-	r.next(n)
+	wake := make(chan struct{})
+	stop := background(t, func(ctx context.Context) { w.Run(ctx, wake) })
+	r.next(200)
+	wake <- struct{}{}
+	r.next(n - 200)
 	stop()
 	if left := w.left(t); len(left) != 0 || len(r.begun) != 0 {
 		t.Errorf("%d jobs are left, %d deliveries more", len(left), len(r.begun))
