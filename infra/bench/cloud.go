@@ -18,7 +18,7 @@ const (
 
 // functionOf is a deployed function on a stack.
 func (b *bench) functionOf(s *stack, name string) function {
-	return function{b.bin(name), s.env}
+	return b.function(name, s.env...)
 }
 
 // inCloud measures the functions whole, as they are deployed.
@@ -163,7 +163,7 @@ const (
 // events.
 func (b *bench) memory(ctx context.Context, s *stack) error {
 	b.section("memory in use after 1,000 requests, or 200 messages, and processor time of each with all that a function does, against an empty function")
-	empty, emptyCPU, err := answerMany(ctx, function{b.bin("empty"), nil}, manyRequests, always(request{method: "ping"}))
+	empty, emptyCPU, err := answerMany(ctx, b.function("empty"), manyRequests, always(request{method: "ping"}))
 	if err != nil {
 		return err
 	}

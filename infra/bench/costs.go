@@ -17,7 +17,7 @@ import (
 // that echoes the same answer: by the clock, and the processor time of the latter.
 func (b *bench) overEcho(ctx context.Context, r request) (over, echoes figure, err error) {
 	event := r.event()
-	ours, err := function{b.bin("bare"), []string{"FAMILY=" + r.family()}}.start()
+	ours, err := b.function("bare", "FAMILY="+r.family()).start()
 	if err != nil {
 		return over, echoes, err
 	}
@@ -30,7 +30,7 @@ func (b *bench) overEcho(ctx context.Context, r request) (over, echoes figure, e
 	if err := os.WriteFile(same, answer, 0o600); err != nil {
 		return over, echoes, err
 	}
-	echo, err := function{b.bin("echo"), []string{"ANSWER=" + same}}.start()
+	echo, err := b.function("echo", "ANSWER="+same).start()
 	if err != nil {
 		return over, echoes, err
 	}
@@ -66,7 +66,7 @@ func (b *bench) overEcho(ctx context.Context, r request) (over, echoes figure, e
 // costs measures what each kind of request costs the whole product in this
 // process: with its store, but without waiting for a disk.
 func (b *bench) costs(ctx context.Context) error {
-	defer asInstance()()
+	defer b.asInstance()()
 	w, err := newWorld(ctx, b.dir)
 	if err != nil {
 		return err
@@ -133,8 +133,8 @@ func (b *bench) costOf(ctx context.Context, w *world, next func() (request, erro
 			}
 		}
 	}
-	b.add(name, median(duration, used[0]), median(duration, used[1]), ratios(used[0], used[1]), bar{})
-	b.add("  allocations", median(number, allocs[0]), median(number, allocs[1]), ratios(allocs[0], allocs[1]), bar{})
+	b.versus(name, duration, used, 0)
+	b.versus("  allocations", number, allocs, 0)
 	return nil
 }
 

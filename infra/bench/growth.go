@@ -21,7 +21,7 @@ const (
 
 // growth compares lists and completions over few and many records.
 func (b *bench) growth(ctx context.Context) error {
-	defer asInstance()()
+	defer b.asInstance()()
 	var worlds []*world
 	var names []string
 	for _, n := range []int{fewRecords, 10_000, manyRecords} {

@@ -32,7 +32,8 @@ import (
 // bench is one run.
 type bench struct {
 	table
-	dir string // of what lasts as long as the run
+	dir      string   // of what lasts as long as the run
+	settings []string // of Go's, for functions
 }
 
 // parts are what is measured, in the order printed.
@@ -71,6 +72,9 @@ func run(ctx context.Context, only string) (short int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(b.dir)
+	if b.settings, err = goSettings(); err != nil {
+		return 0, err
+	}
 	begun := time.Now()
 	if err := b.build(); err != nil {
 		return 0, err

@@ -16,8 +16,8 @@ import (
 	"syscall"
 
 	"github.com/go-json-experiment/json"
+	"gopkg.in/yaml.v3"
 
-	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
 )
 
@@ -32,9 +32,13 @@ func cpu() float64 {
 
 // asInstance sets this process's runtime as that of a function, until what it
 // returns is called.
-func asInstance() (restore func()) {
-	cores, percent := runtime.GOMAXPROCS(0), debug.SetGCPercent(100)
-	lambdahttp.Settle()
+func (b *bench) asInstance() (restore func()) {
+	var set [2]int
+	for i, line := range b.settings {
+		_, value, _ := strings.Cut(line, "=")
+		set[i], _ = strconv.Atoi(value)
+	}
+	percent, cores := debug.SetGCPercent(set[0]), runtime.GOMAXPROCS(set[1])
 	return func() {
 		runtime.GOMAXPROCS(cores)
 		debug.SetGCPercent(percent)
@@ -83,6 +87,42 @@ type function struct {
 	env  []string
 }
 
+// function is a program that was built, with the settings of Go's that the
+// template gives every function: baselines run with them too.
+func (b *bench) function(name string, env ...string) function {
+	return function{b.bin(name), append(env, b.settings...)}
+}
+
+// goSettings are what the template sets for Go, GOGC and GOMAXPROCS, as an
+// environment has it.
+func goSettings() ([]string, error) {
+	text, err := os.ReadFile("template.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var template struct {
+		Globals struct {
+			Function struct {
+				Environment struct {
+					Variables map[string]yaml.Node `yaml:"Variables"`
+				} `yaml:"Environment"`
+			} `yaml:"Function"`
+		} `yaml:"Globals"`
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		return nil, err
+	}
+	var settings []string
+	for _, name := range []string{"GOGC", "GOMAXPROCS"} {
+		value := template.Globals.Function.Environment.Variables[name].Value
+		if value == "" {
+			return nil, fmt.Errorf("the template does not set %s", name)
+		}
+		settings = append(settings, name+"="+value)
+	}
+	return settings, nil
+}
+
 func (f function) start() (*lambdatest.Function, error) {
 	return lambdatest.Start(lambdatest.Options{Path: f.path, Name: "bench", Env: f.env})
 }
@@ -113,9 +153,6 @@ type meter struct {
 	in  io.WriteCloser
 	out *bufio.Reader
 }
-
-// settled are the runtime's settings that the product's functions give themselves.
-var settled = []string{fmt.Sprint("GOGC=", lambdahttp.GCPercent), "GOMAXPROCS=1"}
 
 func startMeter(path string, env ...string) (*meter, error) {
 	m := &meter{cmd: exec.Command(path)}

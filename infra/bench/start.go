@@ -33,14 +33,26 @@ func always(r request) eventual {
 	return func(context.Context) ([]byte, error) { return r.event(), nil }
 }
 
-// starts measures what is ours of a start, and what is the SDK's.
+// starts measures what is ours of a start, and what is the SDK's. The empty
+// function is as Go is by itself; ours is too, and then as the template has it.
 func (b *bench) starts(ctx context.Context) error {
 	b.section("from the start of a process to its first answer, tools/list, in the official emulator, against an empty function (no store, no token check)")
 	list := always(requests(anyRecords, token)[0])
-	if err := b.startsOf(ctx, "ours", function{b.bin("bare"), []string{"FAMILY=tools"}}, startRuns, maxStart, list); err != nil {
-		return err
+	for _, f := range []struct {
+		what string
+		function
+		runs  int
+		limit float64
+	}{
+		{"ours", function{b.bin("bare"), []string{"FAMILY=tools"}}, startRuns, maxStart},
+		{"ours, with the functions' GOGC and GOMAXPROCS", b.function("bare", "FAMILY=tools"), startRuns, maxStart},
+		{"the SDK's", function{b.bin("sdk"), []string{"DEFINITIONS=" + b.definitions()}}, fullRuns, 0},
+	} {
+		if err := b.startsOf(ctx, f.what, f.function, f.runs, f.limit, list); err != nil {
+			return err
+		}
 	}
-	return b.startsOf(ctx, "the SDK's", function{b.bin("sdk"), []string{"DEFINITIONS=" + b.definitions()}}, fullRuns, 0, list)
+	return nil
 }
 
 // fullStarts measures each function whole, with all that it fetches: its token's
@@ -69,8 +81,8 @@ func (b *bench) fullStarts(ctx context.Context, s *stack) error {
 }
 
 // startsOf measures a function from its start to its first answer, in turns with
-// the empty one, in both emulators. Limit, unless 0, is what it may take in
-// either.
+// the empty one, in both emulators. Limit, unless 0, is what it may take in the
+// official one.
 func (b *bench) startsOf(ctx context.Context, what string, fn function, runs int, limit float64, next eventual) error {
 	var wall [2][2][]float64 // by emulator and function
 	var used [2][]float64    // by function
@@ -89,17 +101,9 @@ func (b *bench) startsOf(ctx context.Context, what string, fn function, runs int
 			}
 		}
 	}
-	for _, row := range []struct {
-		what    string
-		figures [2][]float64
-		limit   float64
-	}{{what, wall[1], limit}, {"  under our Runtime API", wall[0], limit}, {"  processor time", used, 0}} {
-		ratio, limit := ratios(row.figures[0], row.figures[1]), bar{}
-		if row.limit > 0 {
-			limit = atMost(ratio, row.limit)
-		}
-		b.add(row.what, median(duration, row.figures[0]), median(duration, row.figures[1]), ratio, limit)
-	}
+	b.versus(what, duration, wall[1], limit)
+	b.versus("  under our Runtime API", duration, wall[0], 0)
+	b.versus("  processor time", duration, used, 0)
 	return nil
 }
 

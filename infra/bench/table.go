@@ -53,6 +53,16 @@ func (t *table) add(what string, ours, baseline, ratio figure, b bar) {
 	t.rows = append(t.rows, [6]string{what, ours.String(), baseline.String(), times, b.text, verdict})
 }
 
+// versus adds a row of runs that took turns: ours, the baseline's. Limit,
+// unless 0, is what their ratio may be at most.
+func (t *table) versus(what string, u unit, runs [2][]float64, limit float64) {
+	ratio, want := ratios(runs[0], runs[1]), bar{}
+	if limit > 0 {
+		want = atMost(ratio, limit)
+	}
+	t.add(what, median(u, runs[0]), median(u, runs[1]), ratio, want)
+}
+
 // print writes the table in aligned columns.
 func (t *table) print(w io.Writer) {
 	rows := append([][6]string{{"what", "ours", "baseline", "ratio", "bar", ""}}, t.rows...)

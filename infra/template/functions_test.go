@@ -74,7 +74,7 @@ func TestBuild(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	// Those of every function.
 	common := []string{
-		"ALLOWED_ORIGINS", "CONFIRM_ALSO", "DATA_TABLE", "METRICS_NAMESPACE", "OAUTH_AUDIENCE", "OAUTH_CLAIM_CLIENT", "OAUTH_CLAIM_ORGANIZATION",
+		"ALLOWED_ORIGINS", "CONFIRM_ALSO", "DATA_TABLE", "GOGC", "GOMAXPROCS", "METRICS_NAMESPACE", "OAUTH_AUDIENCE", "OAUTH_CLAIM_CLIENT", "OAUTH_CLAIM_ORGANIZATION",
 		"OAUTH_CLAIM_SCOPE", "OAUTH_CLAIM_SUBJECT", "OAUTH_CLAIM_WORKSPACE", "OAUTH_INTROSPECTION_CLIENT_ID", "OAUTH_INTROSPECTION_SECRET",
 		"OAUTH_INTROSPECTION_URL", "OAUTH_ISSUERS", "PUBLIC_URL", "RATE_LIMIT", "READ_ONLY", "SETTINGS",
 	}
@@ -96,7 +96,7 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"READ_ONLY": "0", "RATE_LIMIT": "20/60", "CONFIRM_TTL": "5m", "ALLOWED_ORIGINS": "", "CONFIRM_ALSO": "", "MAIL_RETENTION_DAYS": "365",
+		"GOGC": "400", "GOMAXPROCS": "1", "READ_ONLY": "0", "RATE_LIMIT": "20/60", "CONFIRM_TTL": "5m", "ALLOWED_ORIGINS": "", "CONFIRM_ALSO": "", "MAIL_RETENTION_DAYS": "365",
 		"QUEUE_URL": "${Jobs}", "DATA_TABLE": "${DataTable}", "CONFIRMATIONS_TABLE": "${ConfirmationsTable}", "RAW_BUCKET": "${RawBucket}",
 		"STATE_KEYS": "${StateKeyA} ${StateKeyB}", "DATA_KEYS": "${DataKeys}",
 	} {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
 	"github.com/universokobana/kobana-inbox-mcp/shared/server"
 	"github.com/universokobana/kobana-inbox-mcp/shared/telemetry"
@@ -40,5 +42,5 @@ func run(name string, open func(*Function) (telemetry.Handler, error)) {
 		t.Log().Error("the function cannot start", "cause", err)
 		os.Exit(1)
 	}
-	lambdahttp.Start(t.Wrap(h))
+	lambda.Start(t.Wrap(h))
 }

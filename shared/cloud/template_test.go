@@ -18,7 +18,7 @@ import (
 // that answer no requests have no use for the settings of all.
 func TestTemplate(t *testing.T) {
 	for _, name := range everyFunction() {
-		read := map[string]bool{"METRICS_NAMESPACE": true} // by Run
+		read := map[string]bool{"METRICS_NAMESPACE": true, "GOGC": true, "GOMAXPROCS": true} // by Run, and by Go
 		env := environment()
 		f := cloud.New(func(name string) string {
 			if !strings.HasPrefix(name, "AWS_") { // Lambda's own

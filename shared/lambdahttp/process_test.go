@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/go-json-experiment/json"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
@@ -28,7 +28,7 @@ const runAs = "LAMBDAHTTP_TEST_FUNCTION"
 func TestMain(m *testing.M) {
 	if name := os.Getenv(runAs); name != "" {
 		t := telemetry.New(telemetry.Options{Function: name, Version: "1"})
-		lambdahttp.Start(t.Wrap(lambdahttp.New(function(t), t.Log())))
+		lambda.Start(t.Wrap(lambdahttp.New(function(t), t.Log())))
 	}
 	os.Exit(m.Run())
 }
@@ -41,7 +41,6 @@ func function(t *telemetry.Telemetry) http.Handler {
 	mux.Handle("/mcp", mcp.New(o))
 	mux.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("on purpose") })
 	mux.HandleFunc("/exit", func(http.ResponseWriter, *http.Request) { os.Exit(3) })
-	mux.HandleFunc("/processors", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, runtime.GOMAXPROCS(0)) })
 	mux.HandleFunc("/pid", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, os.Getpid()) })
 	var meeting sync.WaitGroup
 	meeting.Add(2)
@@ -103,17 +102,6 @@ func TestProcess_outlives_a_panic(t *testing.T) {
 	}
 	if _, err := f.Invoke(t.Context(), at("/exit")); !errors.Is(err, lambdatest.ErrExited) {
 		t.Error(err)
-	}
-}
-
-// An instance that answers one event at a time needs one processor; one that
-// answers several has all there are.
-func TestProcess_uses_as_many_processors_as_it_answers_events(t *testing.T) {
-	for concurrency, want := range map[int]int{1: 1, 4: 3} {
-		f := start(t, lambdatest.Options{Concurrency: concurrency, Env: []string{"GOMAXPROCS=3"}})
-		if a := call(t, f, at("/processors")); *a.Body != fmt.Sprint(want) {
-			t.Errorf("%s processors for %d events at once", *a.Body, concurrency)
-		}
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
+
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp"
@@ -35,7 +37,7 @@ func main() {
 	family := os.Getenv("FAMILY")
 	t := telemetry.New(telemetry.Options{Function: family, Version: server.Version})
 	o.Log = t.Log()
-	lambdahttp.Start(t.Wrap(lambdahttp.New(server.Family(o, family), t.Log())))
+	lambda.Start(t.Wrap(lambdahttp.New(server.Family(o, family), t.Log())))
 }
 
 // families are all of them, at their addresses.
