@@ -95,6 +95,7 @@ func newStack(t *testing.T) (s *Stack, err error) {
 		s.lanes = append(s.lanes, newLane())
 	}
 	s.env = map[string]string{
+		"GOMAXPROCS": "1", "GOGC": "400", // as the template has it
 		"AWS_REGION": "us-east-1", "PUBLIC_URL": s.lanes[0].api.URL, "OAUTH_ISSUERS": s.issuer.Issuer(),
 		"ALLOWED_ORIGINS": "https://app.example.com", "RATE_LIMIT": "off", "METRICS_NAMESPACE": "e2e",
 		"DATA_TABLE": "data", "CONFIRMATIONS_TABLE": "confirmations", "RAW_BUCKET": s3test.Bucket, "QUEUE_URL": cloudtest.QueueURL,
