@@ -183,9 +183,13 @@ func TestFloodIsDoneWhole(t *testing.T) {
 	w.leave(t, all[0], n)
 	wake := make(chan struct{})
 	stop := background(t, func(ctx context.Context) { w.Run(ctx, wake) })
-	r.next(200)
-	wake <- struct{}{}
-	r.next(n - 200)
+	for begun := 0; begun < n; {
+		select {
+		case <-r.begun:
+			begun++
+		case wake <- struct{}{}:
+		}
+	}
 	stop()
 	if left := w.left(t); len(left) != 0 || len(r.begun) != 0 {
 		t.Errorf("%d jobs are left, %d deliveries more", len(left), len(r.begun))
