@@ -166,33 +166,16 @@ func (w *Worker) done(ctx context.Context, job inboxstore.TakenJob) error {
 	})
 }
 
-const (
-	recording = 10 * time.Second // for writing down how a job ended, whatever became of its time
-	settling  = 100              // times, to do so while others change the same records
-	pause     = 20 * time.Millisecond
-)
+// recording is the time for writing down how a job ended, whatever became of its own.
+const recording = 10 * time.Second
 
-// settle writes how a job ended, and is begun anew when a record changed that
+// settle writes how a job ended, and does so anew when a record changed that
 // changes were made of: they say what becomes of the records as they are then.
+// Where a write that seemed to fail had happened, the job is another's by now.
 func (w *Worker) settle(ctx context.Context, ws access.WorkspaceID, changes func(context.Context) ([]inboxstore.Change, error)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recording)
 	defer cancel()
-	for n := 1; ; n++ {
-		list, err := changes(ctx)
-		if err == nil {
-			err = w.opts.DB.Apply(ctx, ws, list...)
-		}
-		code := inbox.CodeOf(err)
-		moved := errors.Is(err, inbox.ErrChanged) || code == inbox.CodeNotFound // which it was not, when it was read
-		if !moved && code != inbox.CodeUnavailable || n == settling {
-			return err // where a write that seemed to fail had happened, the job is another's by now
-		}
-		select {
-		case <-time.After(rand.N(pause)):
-		case <-ctx.Done():
-			return errors.Join(err, ctx.Err())
-		}
-	}
+	return w.opts.DB.Persist(ctx, ws, changes)
 }
 
 // now is the time as records have it.
