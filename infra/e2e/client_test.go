@@ -176,15 +176,6 @@ func names(result object, list, member string) (names []string) {
 	return names
 }
 
-func marshal(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 func decode[T any](t *testing.T, text []byte) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(text, &v, json.MatchCaseInsensitiveNames(true)); err != nil {

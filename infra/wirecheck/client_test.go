@@ -75,15 +75,6 @@ func (c client) post(t *testing.T, header http.Header, body string) jsontext.Val
 	return a.Result
 }
 
-func encode(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 func decode(t *testing.T, text []byte, v any) {
 	t.Helper()
 	if err := json.Unmarshal(text, v); err != nil {
