@@ -77,7 +77,7 @@ func (m member) join(t *testing.T, w *world) access.Person {
 	return p
 }
 
-// permitted reports whether the member has a tool's permission (design §6): in
+// permitted reports whether the member has a tool's permission: in
 // the workspace of the request, or, of a tool of workspaces, in any.
 func (m member) permitted(t *catalog.Tool) bool {
 	return m.aurora.Permissions().Has(t.Permission) || t.Anywhere && m.bosque != nil && m.bosque.Permissions().Has(t.Permission)

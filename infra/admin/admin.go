@@ -2,7 +2,7 @@
 // workspaces and members, says who may do what there, and which inboxes answer
 // their mail. What it changes of members takes effect at once for calls that a
 // person confirms, and within 30 s for others, which is how long an instance
-// remembers a membership (design §6).
+// remembers a membership.
 //
 // It may import access, inbox, inboxstore and store.
 package admin

@@ -106,7 +106,7 @@ func TestCase30_restart(t *testing.T) {
 }
 
 // TestCase31: of 64 identical confirmed calls at once, over all instances, one
-// runs (design §9). What it does twice would differ: each rotation makes
+// runs. What it does twice would differ: each rotation makes
 // another secret.
 func TestCase31(t *testing.T) {
 	s := use(t)

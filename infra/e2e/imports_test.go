@@ -13,10 +13,10 @@ const module = "github.com/universokobana/kobana-inbox-mcp/"
 // imports is who may have a package in its binary: what is not named here, any
 // function may. A name that ends with a slash is all packages below it.
 var imports = map[string][]string{
-	// The demo and its fixed tokens exist in no function (design §6).
+	// The demo and its fixed tokens exist in no function.
 	module + "infra/": nil,
-	// Of those that clients reach one function writes, and two reach raw messages
-	// (design §4). None has what only mail needs.
+	// Of those that clients reach one function writes, and two reach raw messages.
+	// None has what only mail needs.
 	module + "shared/cloud/writing":                       {"tools"},
 	module + "shared/actions":                             {"tools"},
 	module + "shared/pipeline":                            {"tools", "ingest", "worker"},
@@ -43,7 +43,7 @@ var imports = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2/config":         nil,
 	"net/rpc":                                     nil,
 	"github.com/modelcontextprotocol/go-sdk/mcp":  nil,
-	// No tracing SDK (design §10).
+	// No tracing SDK.
 	"go.opentelemetry.io/":            nil,
 	"github.com/aws/aws-xray-sdk-go/": nil,
 }

@@ -41,7 +41,7 @@ func effects(t *testing.T, c client, label string) (n int) {
 }
 
 // TestRouter_one_attempt: an answer that is lost after the call took effect is
-// told as lost, and the call is not made again (design §4).
+// told as lost, and the call is not made again.
 func TestRouter_one_attempt(t *testing.T) {
 	s := use(t)
 	c := s.owner(t)

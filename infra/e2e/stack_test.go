@@ -31,7 +31,7 @@ import (
 // instances is how many there are of each function.
 const instances = 4
 
-// functions are all of them, and how long they may run (design §4).
+// functions are all of them, and how long they may run.
 var functions = map[string]time.Duration{
 	"tools": 25 * time.Second, "resources": 25 * time.Second, "prompts": 25 * time.Second, "completion": 25 * time.Second,
 	"router": 29 * time.Second,

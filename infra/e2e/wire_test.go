@@ -172,7 +172,7 @@ func TestTools(t *testing.T) {
 }
 
 // TestAccess: tokens of the issuer count, for the one whom they name; others do
-// not (R18, design §6).
+// not (R18).
 func TestAccess(t *testing.T) {
 	s := use(t)
 	c := s.owner(t)
@@ -210,7 +210,7 @@ func TestAccess(t *testing.T) {
 }
 
 // TestFamiliesKeepToThemselves: whatever path and header brought it, a function
-// runs its own methods only (design §4).
+// runs its own methods only.
 func TestFamiliesKeepToThemselves(t *testing.T) {
 	eachVersion(t, func(t *testing.T, c client) {
 		for family, method := range map[string]string{"prompts": "tools/list", "tools": "resources/list", "completion": "prompts/list", "resources": "ping"} {

@@ -198,7 +198,7 @@ func TestConfirm_R14_other(t *testing.T) {
 	}
 }
 
-// TestConfirm_Expiry: CONFIRM_TTL shortens how long a yes counts (design §7).
+// TestConfirm_Expiry: CONFIRM_TTL shortens how long a yes counts.
 func TestConfirm_Expiry(t *testing.T) {
 	t.Parallel()
 	c := as("demo-owner").at(serve(t, func(c *Config) { c.ConfirmTTL = time.Nanosecond }))

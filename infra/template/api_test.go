@@ -30,7 +30,7 @@ func TestTheAPIHasNoCORSAndNoAuthorizer(t *testing.T) {
 	}
 }
 
-// Each family has its address, and the router everything else (design §4).
+// Each family has its address, and the router everything else.
 func TestRoutes(t *testing.T) {
 	resources := load(t)
 	got := map[string]string{}
@@ -113,7 +113,7 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-// Case 1, design §4: the edge caches nothing, forwards what the functions need,
+// Case 1: the edge caches nothing, forwards what the functions need,
 // and has both scripts.
 func TestEdge(t *testing.T) {
 	for _, id := range []string{"Distribution", "ViewerRequest"} {

@@ -13,7 +13,7 @@ import (
 )
 
 // The limits of time stand one inside the other, or a caller hears nothing
-// from who is left waiting (design §4).
+// from who is left waiting.
 func TestTimeLimitsStandOneInsideTheOther(t *testing.T) {
 	const handler = 20 // shared/mcp's
 	resources := load(t)

@@ -136,8 +136,7 @@ var invokesFamilies = permissions{
 	"${CompletionFunction.Alias}": {"lambda:InvokeFunction"},
 }
 
-// The same in the words of design §4, whatever the table above says: of the
-// functions that clients reach, one writes.
+// Whatever the table above says: of the functions that clients reach, one writes.
 func TestOnlyToolsWrites(t *testing.T) {
 	resources := load(t)
 	reads := []string{

@@ -103,7 +103,7 @@ func (c *Caller) May(p Permission) bool { return c.Permissions.Has(p) }
 func (c *Caller) WorkspaceID() WorkspaceID { return c.Membership.Workspace }
 
 // In returns the caller's active membership of ws. Tools that reach a
-// workspace other than the request's judge by this one (design §6).
+// workspace other than the request's judge by this one.
 func (c *Caller) In(ws WorkspaceID) (Membership, bool) {
 	i := slices.IndexFunc(c.Memberships, func(m Membership) bool { return m.Workspace == ws })
 	if i < 0 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The bounds of what a gate remembers, in people and in time (design §6).
+// The bounds of what a gate remembers, in people and in time.
 const (
 	maxPeople     = 4096
 	membershipTTL = 30 * time.Second
@@ -46,7 +46,7 @@ func (g *Gate) Admit(ctx context.Context, method string) (context.Context, error
 
 // Readmit admits the request's person again past every cache: the token is
 // verified anew, and so is the membership. Confirmed calls do so before they
-// act (design §7).
+// act.
 func (g *Gate) Readmit(ctx context.Context) (*Caller, error) {
 	c, ok := ctx.Value(credentialsKey).(credentials)
 	if !ok {
@@ -91,7 +91,7 @@ func owns(organization OrganizationID, m Membership) bool {
 
 // choose returns the membership to work under, among all of a person's, oldest
 // first: the one that the token or else the header names, or else the oldest
-// active one (design §6).
+// active one.
 func choose(all []Membership, t Token, header WorkspaceID) (Membership, error) {
 	want := t.Workspace
 	if want == "" {

@@ -95,7 +95,7 @@ func TestCallerSeesWhatTheTokenReaches(t *testing.T) {
 }
 
 // workspaces_get and workspaces_update of another id are judged by the
-// membership there (design §6).
+// membership there.
 func TestMembershipInAnotherWorkspace(t *testing.T) {
 	w := newWorld(t)
 	caller := w.call(t, "ana-acme", "tools/list").caller

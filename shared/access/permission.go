@@ -72,7 +72,7 @@ func parsePermissions(names []string) (s Permissions) {
 // Role is a member's place in a workspace.
 type Role string
 
-// The roles (design §6).
+// The roles.
 const (
 	Viewer   Role = "viewer"   // reads all but secrets
 	Operator Role = "operator" // viewer, and writes e-mails and webhooks

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Every role against every permission (design §6): 1 is allowed.
+// Every role against every permission: 1 is allowed.
 func TestRoles(t *testing.T) {
 	roles := []Role{Viewer, Operator, Admin, Owner, "boss", ""}
 	table := map[Permission]string{

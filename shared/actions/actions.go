@@ -4,8 +4,8 @@
 //
 // What goes out happens at most once for each yes of a person, and never
 // without a trace: the confirmation is claimed and the event says that it
-// started before anything is sent, and another event says how it ended
-// (design §5, §7.7). After a crash between the two it is not sent again.
+// started before anything is sent, and another event says how it ended.
+// After a crash between the two it is not sent again.
 //
 // It may import inbox, access (for ids), inboxstore, store, deliveries, intake,
 // pipeline and webhooks.

@@ -17,13 +17,13 @@ import (
 type callParams struct {
 	Name      string         `json:"name"`
 	Arguments jsontext.Value `json:"arguments"`
-	// The answer to a question, as it came; nil when absent (design §7).
+	// The answer to a question, as it came; nil when absent.
 	RequestState   jsontext.Value `json:"requestState"`
 	InputResponses jsontext.Value `json:"inputResponses"`
 }
 
 // call answers tools/call. Whether the tool may be run is decided here:
-// permission first, then scope (design §6); the rest happens in the run.
+// permission first, then scope; the rest happens in the run.
 func (c *Catalog) call(ctx context.Context, r *mcp.Request) (mcp.Run, error) {
 	caller, err := access.CallerFrom(ctx)
 	if err != nil {

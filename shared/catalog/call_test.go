@@ -173,7 +173,7 @@ func TestAbsentArgumentsAndForeignMembers_2_17(t *testing.T) {
 	}
 }
 
-// Permission comes first, then scope, then the call is counted (design §6): a
+// Permission comes first, then scope, then the call is counted: a
 // tool that is not permitted is unknown, whatever the token's scopes.
 func TestOrderOfChecks(t *testing.T) {
 	var order []string

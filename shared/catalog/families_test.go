@@ -40,7 +40,7 @@ func TestRecipientsAreIdempotent(t *testing.T) {
 }
 
 // Empty allowed_recipients means anyone may send: the question says when a
-// sender closes the inbox to all others, or opens it to everyone (design §5),
+// sender closes the inbox to all others, or opens it to everyone,
 // and an answer to another question does not count.
 func TestRecipientsSayWhoMaySend(t *testing.T) {
 	const (

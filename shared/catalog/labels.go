@@ -3,7 +3,7 @@ package catalog
 import "github.com/universokobana/kobana-inbox-mcp/shared/confirm"
 
 // labels are what people call the arguments of writing tools, in the question
-// that confirms a call (design §7.2). An argument means the same in every tool.
+// that confirms a call. An argument means the same in every tool.
 func labels() map[string]confirm.Text {
 	return map[string]confirm.Text{
 		"agent_id":                    {EN: "Agent", PT: "Agente"},

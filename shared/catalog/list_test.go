@@ -111,7 +111,7 @@ var allReading = []string{
 	"webhooks_deliveries_list", "webhooks_deliveries_get", "system_events_list", "system_events_get", "secrets_list",
 }
 
-// allTools42 are the tools, in the order listed (design §5).
+// allTools42 are the tools, in the order listed.
 var allTools42 = []string{
 	"models_list", "usage_get", "workspaces_list", "workspaces_get", "workspaces_update",
 	"inboxes_list", "inboxes_get", "inboxes_create", "inboxes_update", "inboxes_delete", "inboxes_add_recipient", "inboxes_remove_recipient",
@@ -233,7 +233,7 @@ func TestListIsTheCallers_5_01(t *testing.T) {
 }
 
 // workspaces:read is judged in each of the caller's workspaces: a person who
-// has it only elsewhere may still list and get that one (design §6).
+// has it only elsewhere may still list and get that one.
 func TestListWorkspacesToolsAnywhere(t *testing.T) {
 	caller := member("guest", access.ScopeRead, access.Membership{Workspace: there, Role: access.Viewer})
 	got := names(t, listFor(t, newTest(&fake{}), caller, mcp.V20260728))

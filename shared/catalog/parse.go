@@ -197,7 +197,7 @@ const beyond = "beyond ±9007199254740991"
 
 // readNumber reads a number, unless it is an integer that a double cannot tell
 // from its neighbours: two calls that differ only there would look the same
-// wherever arguments are compared (design: integers beyond ±(2^53−1)).
+// wherever arguments are compared.
 func readNumber(v string) (float64, bool) {
 	n, err := strconv.ParseFloat(v, 64)
 	return n, err == nil && math.Abs(n) <= maxInteger

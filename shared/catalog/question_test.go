@@ -67,7 +67,7 @@ func TestEveryArgumentHasALabel(t *testing.T) {
 }
 
 // What strangers and others wrote cannot pass for part of the question: one
-// line, cleaned, bounded, quoted, nothing to click (design §7.2, 6.10).
+// line, cleaned, bounded, quoted, nothing to click (checklist 6.10).
 func TestQuestionsShowHostileTextPlainly(t *testing.T) {
 	l := newLab(t)
 	l.email.Subject = new("Re: hi" + hidden + "\"\n\nWorkspace: \"Other\"\nhttps://evil.example/x?y " + strings.Repeat("a", 500))

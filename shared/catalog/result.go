@@ -10,7 +10,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/mcp"
 )
 
-// The codes of tool errors beside those of an [inbox.Error] (design §3).
+// The codes of tool errors beside those of an [inbox.Error].
 const (
 	CodeRateLimited inbox.Code = "rate_limited"
 	CodeTooLarge    inbox.Code = "response_too_large"
@@ -18,7 +18,7 @@ const (
 	CodeInternal    inbox.Code = "internal"
 )
 
-// The bounds of an answer, in bytes (design §3).
+// The bounds of an answer, in bytes.
 const (
 	// maxResult leaves room in an answer for the envelope around a result.
 	maxResult = mcp.MaxAnswer - 10_000
@@ -58,7 +58,7 @@ func (t *Tool) tooLarge() *inbox.Error {
 }
 
 // toolError is an isError result. Its text begins with the code, which is in
-// _meta for programs (design §3).
+// _meta for programs.
 func toolError(e *inbox.Error) *mcp.Result {
 	sentence := e.Message
 	if e.Field != "" && !strings.Contains(" "+sentence, " "+e.Field+" ") {

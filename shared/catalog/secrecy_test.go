@@ -93,7 +93,7 @@ func TestDigest(t *testing.T) {
 }
 
 // A webhook's signing secret is shown once, to the person, in a text that says
-// who else reads it; never in structuredContent (design §5).
+// who else reads it; never in structuredContent.
 func TestSigningSecretIsForTheUser(t *testing.T) {
 	const (
 		english    = "Signing secret of the webhook \"CRM\", shown only this once:\n\n" + signing + "\n\nGive it to the system that receives the deliveries, to verify their signatures. The assistant can read this text too."

@@ -20,7 +20,7 @@ import (
 const deleteInbox = `{"id":"` + id1 + `"}`
 
 // A target that is not any more as it was shown is asked about anew, and the
-// new question shows what it is now (design §7.4).
+// new question shows what it is now.
 func TestChangedTargetIsAskedAnew(t *testing.T) {
 	for name, change := range map[string]struct {
 		change func(l *lab)
@@ -125,7 +125,7 @@ func TestErrorAfterTheYes(t *testing.T) {
 	l.wantRecorded(inbox.OutcomeFailed)
 }
 
-// Nobody is asked about what cannot run (design §7.1).
+// Nobody is asked about what cannot run.
 func TestNeverAskAboutWhatCannotRun(t *testing.T) {
 	eachDestructive(t, func(l *lab, tool, args string) {
 		l.err = inbox.Errorf(inbox.CodeNotFound, "id", "There is no such record in this workspace.")
@@ -181,8 +181,8 @@ func TestAnAgentIsKnownByWhatCannotChange(t *testing.T) {
 	l.wantWrites("DeleteAgent")
 }
 
-// A yes counts for who the person is when it arrives, past all caches (design
-// §7.4): refused, nothing is executed and the yes is not spent.
+// A yes counts for who the person is when it arrives, past all caches:
+// refused, nothing is executed and the yes is not spent.
 func TestJudgedAgainPastAllCaches(t *testing.T) {
 	for name, test := range map[string]struct {
 		fresh  func(*lab) (*access.Caller, error)

@@ -10,7 +10,7 @@ import (
 )
 
 // The records that a question is about: each by the label that people gave it,
-// and by what it is whatever its label says (design §7). The confirmation
+// and by what it is whatever its label says. The confirmation
 // cleans what is shown.
 
 func workspaceTarget(w inbox.Workspace) confirm.Target {

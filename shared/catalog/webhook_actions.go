@@ -77,7 +77,7 @@ var textSecret = confirm.Text{
 }
 
 // showSecret shows what a tool answers as [show] does, and a webhook's signing
-// secret to the person only (design §5).
+// secret to the person only.
 func showSecret[T any](l inbox.Locale, w inbox.Webhook, secret string, v T, err error) (Output, error) {
 	out, err := show(v, err)
 	out.ForUser = []string{fmt.Sprintf(textSecret.In(confirm.Language(l)), untrusted.Line(w.Label, 120), secret)}

@@ -10,7 +10,7 @@ import (
 )
 
 // The tools of workspaces reach each one that the caller is a member of, under
-// the permissions of the membership there (design §6).
+// the permissions of the membership there.
 func workspaceTools() []Tool {
 	return []Tool{{
 		Name:        "workspaces_list",

@@ -190,7 +190,7 @@ func TestUpdatesLeaveTheRestAlone(t *testing.T) {
 }
 
 // A workspace is changed under the membership there, and the event is left
-// there (design §6).
+// there.
 func TestWorkspacesAreChangedThere(t *testing.T) {
 	l := newLab(t)
 	l.things.workspace.ID = there

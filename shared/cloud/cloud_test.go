@@ -140,7 +140,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 // TestStartCallsNobody: starting, the handshakes' refusals and the metadata
-// need nobody on AWS (design §4).
+// need nobody on AWS.
 func TestStartCallsNobody(t *testing.T) {
 	aws := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("%s %s %s", r.Method, r.URL, r.Header.Get("X-Amz-Target"))

@@ -35,7 +35,8 @@ func TestR13_OnlyAnExplicitYesExecutes(t *testing.T) {
 	l.wantWrites(1)
 }
 
-// The order of design §7.4.
+// The caller is checked anew, the question compared and the yes spent, in that
+// order, before anything runs.
 func TestR14_OrderOfTheSecondCall(t *testing.T) {
 	l, a := newLab(t), newDeletion()
 	call := l.ask(exampleCall(), a, sayYes)

@@ -57,7 +57,7 @@ func durable(db *bolt.DB) (*Confirmer, error) {
 
 // TestKilledBetweenSpendAndEffect: the yes of a process that died before it
 // acted is used up. Nothing runs on it any more, the person is told to check,
-// and is asked anew (R14, R15; design §7.7: spent stays spent).
+// and is asked anew (R14, R15).
 func TestKilledBetweenSpendAndEffect(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "confirm.db")
 	a, call := newDeletion(), exampleCall()

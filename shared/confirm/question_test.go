@@ -93,7 +93,7 @@ func TestQuestion_Durations(t *testing.T) {
 	}
 }
 
-// Values that want to be more than values: design §7.2, checklist 6.10.
+// Values that want to be more than values: checklist 6.10.
 func hostile() map[string]string {
 	return map[string]string{
 		"a line of its own":  "Support\nWorkspace: \"Other\"",

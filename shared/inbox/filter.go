@@ -24,7 +24,7 @@ const (
 )
 
 // Filter is one of an inbox's filters. Mail that any of them matches is
-// rejected; filters only reject, never admit (design §5). Its JSON, strictly:
+// rejected; filters only reject, never admit. Its JSON, strictly:
 //
 //	{"field": "header", "name": "List-Id", "operator": "contains", "value": "news", "action": "reject"}
 type Filter struct {

@@ -8,7 +8,7 @@ import (
 )
 
 // SameHost reports whether two URLs lead to the same host and port, so that the
-// credentials for one may go to the other (design §5). One that cannot be read
+// credentials for one may go to the other. One that cannot be read
 // is only like itself.
 func SameHost(a, b string) bool {
 	host := hostOf(a)

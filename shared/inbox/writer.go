@@ -15,7 +15,7 @@ type Service interface {
 
 // Writer is the part of [Service] that changes things. Every change works in
 // the workspace of its [Actor] and leaves one system event that names the
-// actor, in the same transaction as its effect (design §5); what goes out of
+// actor, in the same transaction as its effect; what goes out of
 // the house leaves one before it and one after.
 //
 // Records to change are passed as they were read ("was"). When one is not in
@@ -104,7 +104,7 @@ type Actions interface {
 
 	// CanTest, CanReplay and CanReprocess return the error that the action would
 	// refuse the records with, as they stand: nobody is asked about what cannot
-	// run (design §7.1).
+	// run.
 	CanTest(ctx context.Context, webhook Webhook) error
 	CanReplay(ctx context.Context, webhook Webhook, d Delivery) error
 	CanReprocess(ctx context.Context, e Email) error

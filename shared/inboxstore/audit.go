@@ -19,7 +19,7 @@ type Event struct {
 	Inbox, Email inbox.ID
 }
 
-// payload is that of a person's system event (design §5). Of secrets it has
+// payload is that of a person's system event. Of secrets it has
 // the first three members only (R4).
 type payload struct {
 	Person       access.Person `json:"person"`
@@ -38,7 +38,7 @@ const maxClient = 256
 
 // Audited is [DB.Apply] in the name of a person: with the changes it leaves the
 // system event that tells of them and, where the person was asked, claims the
-// confirmation, so that no yes has two effects (design §7.7). What goes out of
+// confirmation, so that no yes has two effects. What goes out of
 // the house is audited as started; how it ended is another [DB.Event].
 func (db *DB) Audited(ctx context.Context, by inbox.Actor, e Event, changes ...Change) error {
 	event, err := db.event(by, e)

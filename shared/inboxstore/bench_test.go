@@ -8,7 +8,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
-// What a read costs must not grow with the number of records (design §9).
+// What a read costs must not grow with the number of records.
 func BenchmarkReads(b *testing.B) {
 	w := newWorld(b)
 	ws := w.newWorkspace(b)

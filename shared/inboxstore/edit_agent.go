@@ -57,7 +57,7 @@ func (db *DB) DeleteAgent(ctx context.Context, by inbox.Actor, was inbox.Agent, 
 		if err != nil {
 			return err
 		}
-		if len(boxes) != inboxes { // not what was agreed to (design §7.4)
+		if len(boxes) != inboxes { // not what was agreed to
 			return changed("agent")
 		}
 		e := Event{Slug: inbox.EventAgentDeleted, Target: was.ID}

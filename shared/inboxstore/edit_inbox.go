@@ -80,7 +80,7 @@ func (db *DB) DeleteInbox(ctx context.Context, by inbox.Actor, was inbox.Inbox, 
 		if err != nil {
 			return err
 		}
-		if len(hooks) != bound { // not what was agreed to (design §7.4)
+		if len(hooks) != bound { // not what was agreed to
 			return changed("inbox")
 		}
 		e := inboxEvent(inbox.EventInboxDeleted, was)

@@ -108,7 +108,7 @@ func (db *DB) checkURL(url string) error { return unchanged(db.opts.CheckURL(url
 
 // checkNewURL refuses a URL that deliveries of a webhook cannot go to from now
 // on. Whoever changes a URL may not know the credentials: they must not get to
-// another host by it (design §5).
+// another host by it.
 func (db *DB) checkNewURL(w inbox.Webhook, url string) error {
 	if err := db.checkURL(url); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 // JobID names a job. That of work which a person said yes to is the id of the
-// confirmation (design §7.7).
+// confirmation.
 type JobID string
 
 // NewJobID returns an id for a job that nobody was asked about.

@@ -9,7 +9,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
-// The table's items that a list reads: at most maxRead a call (design §5), in
+// The table's items that a list reads: at most maxRead a call, in
 // pages of filterPage when it has to leave some out.
 const (
 	maxRead    = 1000

@@ -113,7 +113,7 @@ func (w *world) meanwhile(do func(other *DB)) {
 }
 
 // Whichever is first, nothing active comes to refer to what is deleted, and
-// nothing is deleted with more than was agreed to (design §7.4).
+// nothing is deleted with more than was agreed to.
 func TestReferencesHoldWhileTheirTargetIsDeleted(t *testing.T) {
 	type change func(ctx context.Context, db *DB, by inbox.Actor, o office) error
 	deleteInbox := func(ctx context.Context, db *DB, by inbox.Actor, o office) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
-// usageMonths is how long daily counters are kept, in months (design §5).
+// usageMonths is how long daily counters are kept, in months.
 const usageMonths = 13
 
 // usageParts is how many items a counter is spread over.

@@ -159,7 +159,7 @@ func TestEvent_malformed(t *testing.T) {
 	}
 }
 
-// The limits of time stand one inside the other (design §4): what Lambda gives
+// The limits of time stand one inside the other: what Lambda gives
 // a family, less the margin here and the tenth that package mcp takes, is more
 // than the 20 s of a handler; what it gives the router is more than a family's.
 func TestDeadline(t *testing.T) {

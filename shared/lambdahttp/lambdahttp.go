@@ -4,7 +4,7 @@
 // [Forwarder] hands an event on to another function.
 //
 // The limits of time stand one inside the other, so that each tells its caller
-// in time: gateway 30 s > router 29 s > family 25 s > handler 20 s (design §4).
+// in time: gateway 30 s > router 29 s > family 25 s > handler 20 s.
 //
 // It may import mcp, for the shape of errors, and telemetry.
 package lambdahttp

@@ -17,7 +17,7 @@ import (
 const (
 	maxToken = 8 << 10          // bytes of a whole token
 	maxText  = 512              // bytes of one claim: people and workspaces become keys in a store
-	skew     = 60 * time.Second // by which clocks may differ (design §6)
+	skew     = 60 * time.Second // by which clocks may differ
 	maxDate  = 253402300799     // the last second of the year 9999
 )
 

@@ -1,5 +1,5 @@
-// Package pipeline takes an e-mail through its inbox (design §5: workflow run):
-// the message is read and the inbox's rules let it in or not, and later, when
+// Package pipeline takes an e-mail through its inbox, which is its workflow
+// run: the message is read and the inbox's rules let it in or not, and later, when
 // its agent has read it, the run is finished. Its rules are functions of the
 // inbox and the message alone, so that the same mail meets the same end when it
 // is reprocessed.

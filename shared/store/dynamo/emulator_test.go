@@ -27,8 +27,8 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Table { return dynamotest.Table(t) })
 }
 
-// Section 9 of the design: a record is read by one get, a confirmation spent
-// by one write, a completion answered by one query.
+// A record is read by one get, a confirmation spent by one write, a completion
+// answered by one query.
 func TestUnits(t *testing.T) {
 	table := dynamotest.Table(t)
 	var used []string
