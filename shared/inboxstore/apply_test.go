@@ -162,7 +162,7 @@ func TestRecordsGoWhereTheyBelongOnly(t *testing.T) {
 	w := newWorld(t)
 	f := newFull(t, w)
 	elsewhere := w.newWorkspace(t)
-	moved := must[Stored[inbox.Delivery]](t)(GetDelivery(t.Context(), w.DB, f.ws, "same", f.delivery.ID))
+	moved := must[Stored[inbox.Delivery]](t)(getDelivery(t.Context(), w.DB, f.ws, "same", f.delivery.ID))
 	to := moved.Record
 	to.WebhookID = inbox.NewID(noon)
 	noID, noHook := f.email, f.delivery

@@ -151,12 +151,12 @@ func (db *DB) Deliveries(ctx context.Context, ws access.WorkspaceID, webhook str
 // Delivery implements inbox.Reader: two reads, as a deleted webhook's
 // deliveries are out of sight.
 func (db *DB) Delivery(ctx context.Context, ws access.WorkspaceID, webhook string, id inbox.ID) (inbox.Delivery, error) {
-	d, err := GetDelivery(ctx, db, ws, webhook, id)
+	d, err := getDelivery(ctx, db, ws, webhook, id)
 	return d.Record, err
 }
 
-// GetDelivery is [Get] for a delivery of the webhook that a ref names.
-func GetDelivery(ctx context.Context, db *DB, ws access.WorkspaceID, webhook string, id inbox.ID) (Stored[inbox.Delivery], error) {
+// getDelivery is [Get] for a delivery of the webhook that a ref names.
+func getDelivery(ctx context.Context, db *DB, ws access.WorkspaceID, webhook string, id inbox.ID) (Stored[inbox.Delivery], error) {
 	w, err := resolve[inbox.Webhook](ctx, db, ws, webhook, "webhook_id")
 	if err != nil {
 		return Stored[inbox.Delivery]{}, err

@@ -14,13 +14,13 @@ import (
 
 // How a delivery that failed is tried again: eight attempts over about a day.
 const (
-	MaxAttempts  = 8
+	maxAttempts  = 8
 	firstBackoff = 30 * time.Second // each is four times the one before it
 	maxBackoff   = 12 * time.Hour
-	// DisableAfter is how many deliveries of a webhook must have failed in a row,
+	// disableAfter is how many deliveries of a webhook must have failed in a row,
 	// when one fails for the last time, for the webhook to be switched off: a
 	// receiver that is away for an hour, however much it is sent, is not.
-	DisableAfter = 2 * MaxAttempts
+	disableAfter = 2 * maxAttempts
 )
 
 // refused reports whether the receiver says that it wants no more.
@@ -120,7 +120,7 @@ func (w *Worker) deliver(ctx context.Context, job inboxstore.TakenJob) error {
 	end, last := w.after(job, &d)
 	return w.settle(ctx, job.Workspace, func(ctx context.Context) ([]inboxstore.Change, error) {
 		kept, err := deliveries.Record(ctx, db, e, d, func(hook inbox.Webhook) bool {
-			return last && (hook.ConsecutiveFailures >= DisableAfter || refused(d))
+			return last && (hook.ConsecutiveFailures >= disableAfter || refused(d))
 		})
 		return append([]inboxstore.Change{end}, kept...), err
 	})
@@ -129,7 +129,7 @@ func (w *Worker) deliver(ctx context.Context, job inboxstore.TakenJob) error {
 // after is what becomes of the job by its delivery, which says when the next one
 // is, and whether this one was the last.
 func (w *Worker) after(job inboxstore.TakenJob, d *inbox.Delivery) (end inboxstore.Change, last bool) {
-	if d.Status == inbox.DeliverySuccess || refused(*d) || job.Attempt >= MaxAttempts {
+	if d.Status == inbox.DeliverySuccess || refused(*d) || job.Attempt >= maxAttempts {
 		return inboxstore.Done(job), true
 	}
 	next := job.Job

@@ -142,7 +142,7 @@ func TestRetries(t *testing.T) {
 	if !slices.Equal(waits, want) {
 		t.Errorf("waits %v, want %v", waits, want)
 	}
-	if h := w.webhook(t, hook); h.Status != inbox.Inactive || h.ConsecutiveFailures != DisableAfter {
+	if h := w.webhook(t, hook); h.Status != inbox.Inactive || h.ConsecutiveFailures != disableAfter {
 		t.Errorf("webhook %+v", h)
 	}
 	events := must[inbox.Page[inbox.SystemEvent]](t)(w.db.SystemEvents(t.Context(), w.ws, inbox.SystemEventFilter{Slug: inbox.EventWebhookDisabled}, inbox.PageRequest{}))
@@ -153,8 +153,8 @@ func TestRetries(t *testing.T) {
 		t.Errorf("jobs %v are left", ids)
 	}
 	w.receive(t, message)
-	if w.work(t); to.requests() != 2*MaxAttempts {
-		t.Errorf("a webhook that is switched off is told of %d things more", to.requests()-2*MaxAttempts)
+	if w.work(t); to.requests() != 2*maxAttempts {
+		t.Errorf("a webhook that is switched off is told of %d things more", to.requests()-2*maxAttempts)
 	}
 }
 
