@@ -80,14 +80,12 @@ func exchange(t *testing.T, method, url, body string, headers ...string) reply {
 // send sends what a well-behaved client of the revision does.
 func (c client) send(t *testing.T, method string, params object) reply {
 	t.Helper()
-	if c.version.Modern() && params["_meta"] == nil {
-		traced := wire.Meta(object{"elicitation": object{"form": object{}}})
-		traced["traceparent"] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-		params = maps.Clone(params)
-		if params == nil {
-			params = object{}
-		}
-		params["_meta"] = traced
+	if c.version.Modern() {
+		meta := wire.Meta(object{"elicitation": object{"form": object{}}})
+		meta["traceparent"] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+		all := object{"_meta": meta}
+		maps.Copy(all, params) // which may have one of their own
+		params = all
 	}
 	body, headers := wire.Request(c.version, c.token, method, params)
 	return exchange(t, http.MethodPost, c.url, body, append(headers, c.headers...)...)
