@@ -183,14 +183,13 @@ func (s *smtpSession) Data(r io.Reader) error {
 }
 
 // traced is a message with the line that tells who sent it before its header.
-// What has no header gets none by that either, and is kept as it came: to be told
-// that it is no mail.
+// What has no header is kept as it came: the line would make it look like mail.
 func traced(from string, raw []byte) []byte {
 	if _, err := rawmail.Parse(raw); err != nil {
 		return raw
 	}
-	header := bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\ufeff")), "\r\n") // else the line would be all of it
-	return slices.Concat(returnPath(from), header)
+	message := bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\ufeff")), "\r\n") // else the line would be all of its header
+	return slices.Concat(returnPath(from), message)
 }
 
 // returnPath is the line that tells who sent a message (RFC 5321 §4.4), to those

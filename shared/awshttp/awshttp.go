@@ -1,6 +1,7 @@
-// Package awshttp is HTTP from a process that is frozen between requests, and in
-// which a lost answer may not be a call made twice: what the SDK's clients of AWS
-// are called by, and, with bounds of its own, package model's for its providers.
+// Package awshttp is the HTTP below the clients of AWS, and of models, in a process
+// that is frozen between requests. No call goes out on a connection that may have
+// died meanwhile: a call whose answer is lost may have been made, and cannot just
+// be made again.
 //
 // It imports nothing else of this module.
 package awshttp
@@ -44,11 +45,11 @@ func NewClient(o Options) *http.Client {
 	}
 }
 
-// Guard returns a transport that sees to it that calls are not lost for nothing.
+// Guard returns a transport by which no call is lost to a dead connection.
 //
-// What next holds of connections may be dead after a rest without its knowing,
-// since its own clock stood still meanwhile. So after a rest, by the wall
-// clock, which now tells, it opens new ones.
+// Connections of next may die during a rest without its knowing, since its own
+// clock stands still meanwhile. So after a rest by the wall clock, which now
+// tells, it opens new ones.
 func Guard(next *http.Transport, now func() time.Time) http.RoundTripper {
 	return &transport{next: next, now: now}
 }

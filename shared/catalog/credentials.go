@@ -10,8 +10,8 @@ func credentialFields() (fs Fields) {
 	return fs
 }
 
-// credentials reads the arguments that the kind of auth takes: each must be
-// given, though it be empty, and no other.
+// credentials reads the arguments that the kind of auth takes. Each of them must
+// be given, even if it is empty, and no other may be.
 func (c *Call) credentials(auth inbox.WebhookAuth) (r inbox.Credentials, err error) {
 	for _, f := range inbox.CredentialTable() {
 		switch given := c.Args.Has(f.Name); {

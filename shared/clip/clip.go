@@ -1,4 +1,4 @@
-// Package clip bounds texts that are kept or sent in bytes.
+// Package clip bounds, in bytes, texts that are kept or sent.
 //
 // It imports nothing else of this module.
 package clip

@@ -21,9 +21,9 @@ func IsAddress(s string) bool {
 // way in which addresses are compared.
 func SameAddress(a, b string) bool { return NormalAddress(a) == NormalAddress(b) }
 
-// NormalAddress is the form that all spellings of an address share, for keys:
-// in lower case before the @ too, as mailboxes are given out, and with its
-// domain in ASCII (RFC 5891 §4.4). Letters that merely look alike stay apart,
+// NormalAddress is the form that all spellings of an address share, for keys: in
+// lower case, also before the @, where hardly anybody tells mailboxes apart by it,
+// and with its domain in ASCII (RFC 5891 §4.4). Letters that merely look alike stay apart,
 // also where their lower case is ASCII (U+212A for k), and nothing is trimmed.
 func NormalAddress(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -32,7 +32,7 @@ func NormalAddress(s string) string {
 		}
 		return r
 	}, s)
-	if len(s) > MaxAddress { // which none has, and would take long
+	if len(s) > MaxAddress { // it is no address, and the rest would take long
 		return s
 	}
 	at := strings.LastIndexByte(s, '@') + 1

@@ -12,7 +12,7 @@ import (
 // WebhookAuth is how a webhook's requests authenticate.
 type WebhookAuth string
 
-// The kinds of webhook authentication. [WebhookAuths] has what each takes.
+// The kinds of webhook authentication. [CredentialTable] has what each takes.
 const (
 	AuthNone   WebhookAuth = "none"
 	AuthBasic  WebhookAuth = "basic"
@@ -42,10 +42,10 @@ type Credential struct {
 	Name string                     // in arguments and in JSON
 	Of   func(*Credentials) *string // where it is kept
 	ok   func(string) bool          // whether HTTP can carry it
-	rule string                     // what it must, in words
+	rule string                     // what it must be or have for that, in words
 }
 
-// CredentialTable has what each kind of authentication takes: all of these,
+// CredentialTable has what each kind of authentication takes: all of its fields,
 // and no others. Only a password may be empty.
 func CredentialTable() []Credential {
 	return []Credential{

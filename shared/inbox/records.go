@@ -366,7 +366,7 @@ type UsageSum struct {
 }
 
 // ModelUsage is the part of a [Usage] of one model. Its e-mails are those that an
-// agent has read on it; the others' are those that arrived.
+// agent has read on it; those of the total and of a day, those that arrived.
 type ModelUsage struct {
 	Model string `json:"llm_model"`
 	UsageSum

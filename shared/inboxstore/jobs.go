@@ -180,12 +180,12 @@ const looks = 32
 // Workspaces take turns, each with its oldest job first: a job does not wait for
 // those that another workspace has more of.
 //
-// Of each shard it reads up to 32 pages of n/8 entries, and where a page is full
-// goes on behind the workspace, of that hour, that the page ends in. So the size
-// of a flood does not matter: one costs a page for each hour and shard. A round
-// reads a page of each shard where there is little to do, and 256 in all at
-// most: of 32 entries each, they cost 512 read units of DynamoDB. Where that
-// does not reach all workspaces, the oldest hours come first.
+// Of each shard it reads up to looks pages of n/shards entries. After a full
+// page it goes on behind the workspace, of that hour, that the page ends in. So
+// the size of a flood does not matter: it costs a page for each hour and shard.
+// Where there is little to do, a round reads one page of each shard; where there
+// is no end of it, 256 in all: of 32 entries each, they cost 512 read units of
+// DynamoDB. Where that does not reach all workspaces, the oldest hours come first.
 func (db *DB) DueJobs(ctx context.Context, n int) ([]DueJob, error) {
 	var due []DueJob
 	now := db.now()

@@ -10,21 +10,21 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
-// How long [DB.Persist] begins anew, and its longest wait the first time and
-// ever.
+// How long [DB.Persist] goes on, and the longest of its random waits: of the first
+// one, and of any.
 const (
 	persistence  = 10 * time.Second
 	firstPause   = 20 * time.Millisecond
 	longestPause = 320 * time.Millisecond
 )
 
-// Persist applies changes, as [DB.Apply] does, for somebody who will not come
-// back: they are made and applied anew while a record that they are made of
-// changes or goes (a not_found, too), and while the store cannot answer or the
-// transaction meets others. It does so for as long as ctx lasts, 10 s at most.
+// Persist applies changes, as [DB.Apply] does, for a caller who will not come back.
+// They are made and applied anew where a record that they are made of has changed
+// or gone (a not_found), and where the store cannot answer or the transaction
+// meets another: for as long as ctx lasts, 10 s at most.
 //
-// A transaction that seemed to fail may have been written, so the changes must be
-// such that meet themselves, or that end in a conflict which the caller knows.
+// A transaction that seemed to fail may have been written. So the changes must hold
+// something that is refused the second time, by which the caller knows.
 func (db *DB) Persist(ctx context.Context, ws access.WorkspaceID, changes func(context.Context) ([]Change, error)) error {
 	end := time.Now().Add(persistence)
 	for longest := firstPause; ; longest = min(2*longest, longestPause) {

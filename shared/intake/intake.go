@@ -91,7 +91,7 @@ func (in *Intake) Receive(ctx context.Context, d Delivery) (inbox.Email, error) 
 		return email, err
 	}
 	email := in.arrived(d)
-	if d.ID == "" { // it is the only one of its kind, and its transaction meets itself when it is repeated
+	if d.ID == "" { // a claim of its own all the same, by which a transaction that is repeated meets itself
 		d.ID = string(email.ID)
 	}
 	var err error

@@ -7,8 +7,9 @@
 // Nothing it returns is safe to show: the texts are as the sender wrote them.
 // Every string is valid UTF-8 without NUL; header texts have no line breaks.
 //
-// It builds on the standard library and golang.org/x/text, and imports inbox
-// for the shapes of a header field and an attachment only, and clip.
+// It builds on the standard library and, for charsets, golang.org/x/text and
+// golang.org/x/net. It imports clip, and inbox for the shapes of a header field
+// and an attachment only.
 package mail
 
 import (

@@ -17,8 +17,8 @@ type judged struct {
 
 // judge decides whether a request of a known era may run: the method exists
 // here, its params have the right shape, the caller is admitted, the method
-// agrees, and so does the rate limit. It changes nothing of x, as it is called
-// within a time.
+// agrees, and so does the rate limit. It changes nothing of x: it runs within a time,
+// and may outlive the answer.
 func (x *exchange) judge(ctx context.Context, m *message, name string, v Version) (judged, error) {
 	fn, err := x.find(name, v)
 	if err != nil {

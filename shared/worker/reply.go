@@ -92,8 +92,8 @@ func (w *Worker) refusal(d reply.Draft) reply.Code {
 	return reply.Refusal(d.Inbox, d.Email, d.Content, w.opts.VerifiedOnly)
 }
 
-// claim takes one of the answers that a sender may have from an inbox in a day,
-// the place, and notes that this one may be out. There being none left is
+// claim takes a place among the answers that a sender may have from an inbox in a
+// day, and notes that this answer may be out. There being no place left is
 // [inboxstore.ErrClaimed].
 func (w *Worker) claim(ctx context.Context, job inboxstore.TakenJob, to string, d reply.Draft) (sending inboxstore.TakenJob, place string, err error) {
 	for n := range reply.MaxPerDay {
@@ -112,7 +112,7 @@ func (w *Worker) claim(ctx context.Context, job inboxstore.TakenJob, to string, 
 	return job, "", inboxstore.ErrClaimed
 }
 
-// placeOf names one of the answers that a sender may have from an inbox in a day.
+// placeOf names place n of those that a sender may have from an inbox in a day.
 func placeOf(in inbox.ID, to string, day time.Time, n int) string {
 	return fmt.Sprintf("reply/%s/%x/%s/%d", in, mailbox(to), day.UTC().Format(time.DateOnly), n)
 }

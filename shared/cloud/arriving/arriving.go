@@ -4,8 +4,8 @@
 // it. SES calls at least once and so does whoever repeats what failed; an inbox
 // keeps one message of SES's id once.
 //
-// It may import cloud and the packages below it, telemetry, store, and of the
-// domain inbox, inboxstore, intake, mail and pipeline.
+// It may import cloud and the packages below it, telemetry, store, clip, and of
+// the domain inbox, inboxstore, intake, mail and pipeline.
 package arriving
 
 import (
