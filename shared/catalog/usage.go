@@ -16,7 +16,7 @@ func usageTools() []Tool {
 		Name:  "usage_get",
 		Title: "Get usage",
 		Description: "Get what the workspace processed and spent: e-mails, agent runs, tokens and cost in USD, " +
-			"in all, by model and by day. E-mails count when they arrive, by model when an agent has read them. " +
+			"in all, by model and by day. E-mails count when they arrive; by model, when an agent has read them. " +
 			"Without month: the last 30 days. Kept for 13 months.",
 		Permission: access.UsageRead,
 		Hints:      reads,
