@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 )
 
 // together is how many calls say the same yes at once, and lanes how many
@@ -52,46 +54,94 @@ func firsts(s *stack) (list []request) {
 }
 
 // units counts what operations ask of DynamoDB, on an instance that knows its
-// caller.
+// caller, against a single read of an item; and the processor time of all that
+// the function does, which the model of capacity is made of.
 func (b *bench) units(ctx context.Context, s *stack) error {
-	b.section("what a request asks of DynamoDB, once an instance knows its caller (calls; capacity units beside)")
+	b.section("capacity units and calls of DynamoDB, once an instance knows its caller, against one read or write of an item")
+	read, write, err := s.least(ctx)
+	if err != nil {
+		return err
+	}
+	empty, err := b.function("empty").start()
+	if err != nil {
+		return err
+	}
+	defer empty.Close()
 	for _, c := range []struct {
 		r         request
-		operation string // of which there must be one, and nothing else
+		operation string // of which there must be one, of one unit, and nothing else
 	}{
+		{requests(s.about, s.token)[0], ""},
 		{requests(s.about, s.token)[1], "GetItem"},
 		{requests(s.about, s.token)[4], "GetItem"},
 		{requests(s.about, s.token)[7], "Query"},
+		{requests(s.about, s.token)[6], ""},
 		{request{"tools/call emails_get", "tools/call", object{"name": "emails_get", "arguments": object{"id": s.about.email}}, s.token}, ""},
 		{request{"tools/call emails_list", "tools/call", object{"name": "emails_list", "arguments": object{}}, s.token}, ""},
 		{relabel(s.about, s.token, "CRM 2", ""), ""},
 	} {
-		f, err := b.functionOf(s, c.r.family()).start()
+		calls, used, err := b.unitsOf(ctx, s, c.r, empty)
 		if err != nil {
 			return err
 		}
-		_, err = invoke(ctx, f, c.r.event())
-		s.counter.take()
-		if err == nil {
-			_, err = invoke(ctx, f, c.r.event())
-		}
-		f.Close()
-		if err != nil {
-			return err
-		}
-		calls := s.counter.take()
-		want := bar{}
-		if c.operation != "" {
-			want = exactly(float64(len(calls)), 1)
-			want.met = want.met && calls[0].operation == c.operation
-		}
-		b.add(c.r.name+": "+operations(calls), one(number, float64(len(calls))), one(number, unitsOf(calls, "data")), figure{}, want)
+		b.addUnits(c.r.name, calls, read, c.operation)
+		b.versus("  processor time of the invocation, against an empty function's", duration, used, 0)
 	}
-	return b.confirmationUnits(ctx, s)
+	return b.confirmationUnits(ctx, s, write)
+}
+
+// unitsOf returns what a request asks of DynamoDB when it is made for the second
+// time, and the processor time of further ones, in turns with an empty function's.
+func (b *bench) unitsOf(ctx context.Context, s *stack, r request, empty *lambdatest.Function) (calls []call, used [2][]float64, err error) {
+	f, err := b.functionOf(s, r.family()).start()
+	if err != nil {
+		return nil, used, err
+	}
+	defer f.Close()
+	for range 2 {
+		s.counter.take()
+		if _, err := invoke(ctx, f, r.event()); err != nil {
+			return nil, used, err
+		}
+	}
+	calls = s.counter.take()
+	for range 15 {
+		for i, f := range []*lambdatest.Function{f, empty} {
+			spent, _, err := invokeMany(ctx, f, r.event(), 20)
+			if err != nil {
+				return nil, used, err
+			}
+			used[i] = append(used[i], spent)
+		}
+	}
+	return calls, used, nil
+}
+
+// least is what one read of a small item takes, and one write.
+func (s *stack) least(ctx context.Context) (read, write float64, err error) {
+	item := store.Item{Key: store.Key{Partition: "bench", Sort: "least"}, Value: []byte("{}")}
+	s.counter.take()
+	if err := s.records.Table.Write(ctx, store.Put(item)); err != nil {
+		return 0, 0, err
+	}
+	write = sumUnits(s.counter.take())
+	_, err = s.records.Table.Get(ctx, item.Key)
+	return sumUnits(s.counter.take()), write, err
+}
+
+// addUnits adds a row of calls, which must be one operation of one unit, unless
+// that is "".
+func (b *bench) addUnits(what string, calls []call, least float64, operation string) {
+	units, want := sumUnits(calls), bar{}
+	if operation != "" {
+		want = exactly(units, 1)
+		want.met = want.met && len(calls) == 1 && calls[0].operation == operation
+	}
+	b.add(what+": "+operations(calls), one(number, units), one(number, least), one(number, units/least), want)
 }
 
 // confirmationUnits counts what a yes asks of the table of confirmations.
-func (b *bench) confirmationUnits(ctx context.Context, s *stack) error {
+func (b *bench) confirmationUnits(ctx context.Context, s *stack, least float64) error {
 	f, err := b.functionOf(s, "tools").start()
 	if err != nil {
 		return err
@@ -113,10 +163,8 @@ func (b *bench) confirmationUnits(ctx context.Context, s *stack) error {
 			others = append(others, c)
 		}
 	}
-	want := exactly(float64(len(spent)), 1)
-	want.met = want.met && spent[0].operation == "PutItem" && spent[0].units == 1
-	b.add("confirming: "+operations(spent), one(number, float64(len(spent))), one(number, unitsOf(spent, "confirmations")), figure{}, want)
-	b.add("  beside it, what was confirmed: "+operations(others), one(number, float64(len(others))), one(number, unitsOf(others, "data")), figure{}, bar{})
+	b.addUnits("confirming", spent, least, "PutItem")
+	b.addUnits("  beside it, what was confirmed", others, least, "")
 	return nil
 }
 
@@ -133,21 +181,26 @@ func ask(ctx context.Context, s *stack, f *lambdatest.Function, label string) (s
 	return stateOf(body)
 }
 
+// operations names calls in their order, such as "GetItem ×2, Query".
 func operations(calls []call) string {
 	var names []string
-	for _, c := range calls {
-		if len(names) == 0 || names[len(names)-1] != c.operation {
-			names = append(names, c.operation)
+	for len(calls) > 0 {
+		n := 1
+		for n < len(calls) && calls[n].operation == calls[0].operation {
+			n++
 		}
+		name := calls[0].operation
+		if n > 1 {
+			name += fmt.Sprint(" ×", n)
+		}
+		names, calls = append(names, name), calls[n:]
 	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "no call")
 }
 
-func unitsOf(calls []call, table string) (sum float64) {
+func sumUnits(calls []call) (sum float64) {
 	for _, c := range calls {
-		if c.table == table {
-			sum += c.units
-		}
+		sum += c.units
 	}
 	return sum
 }
@@ -243,7 +296,7 @@ func answerMany(ctx context.Context, fn function, n int, next eventual) (used, c
 // once lets identical confirmed calls race, in one process and over several
 // instances.
 func (b *bench) once(ctx context.Context, s *stack) error {
-	b.section(fmt.Sprintf("executions of %d identical confirmed calls at once", together))
+	b.section(fmt.Sprintf("executions of %d identical confirmed calls at once, against the calls", together))
 	var instances []*lambdatest.Function
 	for range lanes {
 		f, err := b.functionOf(s, "tools").start()
@@ -262,7 +315,7 @@ func (b *bench) once(ctx context.Context, s *stack) error {
 	if err != nil {
 		return err
 	}
-	b.add(fmt.Sprintf("over %d instances of the function", lanes), one(number, n), figure{}, figure{}, exactly(n, 1))
+	b.add(fmt.Sprintf("over %d instances of the function", lanes), one(number, n), one(number, together), one(number, n/together), exactly(n, 1))
 
 	w, err := newWorld(ctx, b.dir)
 	if err != nil {
@@ -280,7 +333,7 @@ func (b *bench) once(ctx context.Context, s *stack) error {
 	if err != nil {
 		return err
 	}
-	b.add("in one process", one(number, n), figure{}, figure{}, exactly(n, 1))
+	b.add("in one process", one(number, n), one(number, together), one(number, n/together), exactly(n, 1))
 	return nil
 }
 

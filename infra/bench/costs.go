@@ -13,54 +13,58 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/lambdahttp/lambdatest"
 )
 
-// overEcho compares whole invocations of one method with those of a function
-// that echoes the same answer: by the clock, and the processor time of the latter.
-func (b *bench) overEcho(ctx context.Context, r request) (over, echoes figure, err error) {
+// overEcho measures whole invocations of one method, in turns with those of a
+// function that echoes the same answer: their processor time, and by the clock.
+func (b *bench) overEcho(ctx context.Context, r request) (used, wall [2][]float64, err error) {
 	event := r.event()
 	ours, err := b.function("bare", "FAMILY="+r.family()).start()
 	if err != nil {
-		return over, echoes, err
+		return used, wall, err
 	}
 	defer ours.Close()
 	answer, err := invoke(ctx, ours, event)
 	if err != nil {
-		return over, echoes, err
+		return used, wall, err
 	}
 	same := filepath.Join(b.dir, "answer")
 	if err := os.WriteFile(same, answer, 0o600); err != nil {
-		return over, echoes, err
+		return used, wall, err
 	}
 	echo, err := b.function("echo", "ANSWER="+same).start()
 	if err != nil {
-		return over, echoes, err
+		return used, wall, err
 	}
 	defer echo.Close()
-	var wall [2][]float64
-	var used []float64
-	for run := range 2 * warmRuns {
-		before, err := cpuOf(echo.PID())
-		if err != nil {
-			return over, echoes, err
-		}
+	for run := range warmRuns {
 		for i, f := range []*lambdatest.Function{ours, echo} {
-			const n = 20
-			start := time.Now()
-			for range n {
-				if _, err := f.Invoke(ctx, event); err != nil {
-					return over, echoes, err
-				}
+			spent, took, err := invokeMany(ctx, f, event, 100)
+			if err != nil {
+				return used, wall, err
 			}
 			if run > 0 { // the first one warms up
-				wall[i] = append(wall[i], time.Since(start).Seconds()/n)
+				used[i], wall[i] = append(used[i], spent), append(wall[i], took)
 			}
 		}
-		after, err := cpuOf(echo.PID())
-		if err != nil {
-			return over, echoes, err
-		}
-		used = append(used, (after-before)/20)
 	}
-	return differences(duration, wall[0], wall[1]), median(duration, used), nil
+	return used, wall, nil
+}
+
+// invokeMany invokes a function n times and returns the processor time of one
+// invocation, and how long it took.
+func invokeMany(ctx context.Context, f *lambdatest.Function, event []byte, n int) (used, wall float64, err error) {
+	before, err := cpuOf(f.PID())
+	if err != nil {
+		return 0, 0, err
+	}
+	start := time.Now()
+	for range n {
+		if _, err := f.Invoke(ctx, event); err != nil {
+			return 0, 0, err
+		}
+	}
+	wall = time.Since(start).Seconds()
+	after, err := cpuOf(f.PID())
+	return (after - before) / float64(n), wall / float64(n), err
 }
 
 // costs measures what each kind of request costs the whole product in this

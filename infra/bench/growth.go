@@ -35,42 +35,47 @@ func (b *bench) growth(ctx context.Context) error {
 		}
 		worlds, names = append(worlds, w), append(names, fmt.Sprint(n))
 	}
-	b.section("processor time of lists and completions, by the number of e-mails in the workspace, against 100 (embedded store)")
-	for name, of := range map[string]func(*world) request{
-		"emails_list": func(w *world) request {
-			return request{"", "tools/call", object{"name": "emails_list", "arguments": object{}}, token}
+	b.section("lists and completions, by the number of e-mails in the workspace, by the clock, against 100 (embedded store)")
+	for _, of := range []func(*world) request{
+		func(w *world) request {
+			return request{"emails_list", "tools/call", object{"name": "emails_list", "arguments": object{}}, token}
 		},
-		"emails_list by sender": func(w *world) request {
-			return request{"", "tools/call", object{"name": "emails_list", "arguments": object{"from": "ana@example.com"}}, token}
+		func(w *world) request {
+			return request{"emails_list by sender", "tools/call", object{"name": "emails_list", "arguments": object{"from": "ana@example.com"}}, token}
 		},
-		"complete an id": func(w *world) request {
-			return request{"", "completion/complete", object{
+		func(w *world) request {
+			return request{"complete an id", "completion/complete", object{
 				"ref": object{"type": "ref/resource", "uri": "kobana://inbox/emails/{id}"}, "argument": object{"name": "id", "value": string(w.email)[:6]},
 			}, token}
 		},
 	} {
-		used := make([][]float64, len(worlds))
-		for run := range 25 {
+		used, wall := make([][]float64, len(worlds)), make([][]float64, len(worlds))
+		for run := range 45 {
 			for i, w := range worlds {
 				const n = 20
-				start := cpu()
+				start, begun := cpu(), time.Now()
 				for range n {
 					if _, err := w.answer(ctx, of(w)); err != nil {
 						return err
 					}
 				}
 				if run > 3 { // the first ones warm up
-					used[i] = append(used[i], (cpu()-start)/n)
+					used[i], wall[i] = append(used[i], (cpu()-start)/n), append(wall[i], time.Since(begun).Seconds()/n)
 				}
 			}
 		}
-		few := median(duration, used[0])
 		for i := 1; i < len(worlds); i++ {
-			ratio := ratios(used[i], used[0])
-			b.add(name+", "+names[i], median(duration, used[i]), few, ratio, within(ratio, flatness))
+			b.flat(of(worlds[i]).name+", "+names[i], wall[i], wall[0])
+			b.flat("  processor time", used[i], used[0])
 		}
 	}
 	return nil
+}
+
+// flat adds a row of runs over many records and over few, in turns.
+func (b *bench) flat(what string, many, few []float64) {
+	ratio := ratios(many, few)
+	b.add(what, median(duration, many), median(duration, few), ratio, within(ratio, flatness))
 }
 
 // load puts n e-mails into a world, the newest last, with all copies that lists

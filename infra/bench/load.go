@@ -14,19 +14,22 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
 
-// The load: how long at each rate, and which part of what the server can do is
-// called steady.
+// The load: how often, and how long each time, and which part of what a server
+// can do is called steady.
 const (
-	loadTime = 6 * time.Second
+	loadRuns = 5
+	loadTime = 2 * time.Second
 	steady   = 0.5
 )
 
 // underLoad measures the local server, whole and with its disk, on one core and
-// on two: what it can do at most, and how long answers take at half of that,
-// asked for at a steady rate whether or not it keeps up. The generator takes
-// its part of the same cores.
+// on two, against the SDK's server: what each can do at most, and how long answers
+// take when they are asked for at a steady rate, whether or not it keeps up. The
+// generator takes its part of the same cores.
 func (b *bench) underLoad(ctx context.Context) error {
 	for _, cores := range []string{"1", "2"} {
 		if err := b.loadOn(ctx, cores); err != nil {
@@ -37,52 +40,69 @@ func (b *bench) underLoad(ctx context.Context) error {
 }
 
 func (b *bench) loadOn(ctx context.Context, cores string) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-	l.Close()
 	dir, err := os.MkdirTemp(b.dir, "load")
 	if err != nil {
 		return err
 	}
-	server := exec.Command(b.bin("kobana-inbox"))
-	server.Env = append(os.Environ(), "PORT="+port, "DATA_DIR="+filepath.Join(dir, "data"), "RATE_LIMIT=off", "GOMAXPROCS="+cores)
-	if err := server.Start(); err != nil {
-		return err
-	}
-	defer server.Wait()
-	defer server.Process.Kill()
-	targets, err := targetsAt(ctx, "http://127.0.0.1:"+port)
+	ours, err := serve(b.bin("kobana-inbox"), "DATA_DIR="+filepath.Join(dir, "data"), "RATE_LIMIT=off", "SMTP_PORT=off", "GOMAXPROCS="+cores)
 	if err != nil {
 		return err
 	}
-	before, err := cpuOf(server.Process.Pid)
+	defer ours.Close()
+	sdk, err := serve(b.bin("sdk"), "DEFINITIONS="+b.definitions(), "GOMAXPROCS="+cores)
 	if err != nil {
 		return err
 	}
-	most, err := b.attack(ctx, targets, 0)
+	defer sdk.Close()
+	demo, err := ours.post(ctx, request{"", "tools/call", object{"name": "agents_list", "arguments": object{"limit": 1}}, "demo-owner"})
 	if err != nil {
 		return err
 	}
-	after, err := cpuOf(server.Process.Pid)
-	if err != nil {
-		return err
+	agent := firstID(demo)
+	servers := [2]*listener{ours, sdk}
+	var most, spent, calm [2][]float64
+	var late [2][4][]float64
+	attack := func(i, rate int) (attacked, error) { return b.attack(ctx, servers[i].targets(agent), rate) }
+	for range loadRuns {
+		for i, s := range servers {
+			if _, err := s.post(ctx, requests(anyRecords, "demo-owner")[0]); err != nil { // it is up
+				return err
+			}
+			before, err := cpuOf(s.cmd.Process.Pid)
+			if err != nil {
+				return err
+			}
+			a, err := attack(i, 0)
+			if err != nil {
+				return err
+			}
+			after, err := cpuOf(s.cmd.Process.Pid)
+			if err != nil {
+				return err
+			}
+			most[i], spent[i] = append(most[i], a.Throughput), append(spent[i], (after-before)/a.Requests)
+		}
 	}
-	calm, err := b.attack(ctx, targets, int(steady*most.Throughput))
-	if err != nil {
-		return err
+	// Both at the same rate, which the slower one can do.
+	rate := int(steady * min(median(perSecond, most[0]).median, median(perSecond, most[1]).median))
+	for range loadRuns {
+		for i := range servers {
+			a, err := attack(i, rate)
+			if err != nil {
+				return err
+			}
+			calm[i] = append(calm[i], a.Throughput)
+			for q, ns := range [4]float64{a.P50, a.P90, a.P99, a.Max} {
+				late[i][q] = append(late[i][q], ns/1e9)
+			}
+		}
 	}
-	b.section("the local server on " + cores + " core(s), a mix of lists and reads, beside the generator")
-	b.add("at most", one(perSecond, most.Throughput), figure{}, figure{}, bar{})
-	b.add("  processor time of a request", one(duration, (after-before)/most.Requests), figure{}, figure{}, bar{})
-	b.add("steadily", one(perSecond, calm.Throughput), figure{}, figure{}, bar{})
-	for _, p := range []struct {
-		name string
-		ns   float64
-	}{{"half within", calm.P50}, {"90 % within", calm.P90}, {"99 % within", calm.P99}, {"all within", calm.Max}} {
-		b.add("  "+p.name, one(duration, p.ns/1e9), figure{}, figure{}, bar{})
+	b.section("the local server on " + cores + " core(s), a mix of lists and reads, beside the generator, against the SDK's server (no store, no token check)")
+	b.versus("at most", perSecond, most, 0)
+	b.versus("  processor time of a request", duration, spent, 0)
+	b.versus("steadily", perSecond, calm, 0)
+	for q, name := range [4]string{"half within", "90 % within", "99 % within", "all within"} {
+		b.versus("  "+name, duration, [2][]float64{late[0][q], late[1][q]}, 0)
 	}
 	return nil
 }
@@ -110,27 +130,46 @@ func (b *bench) attack(ctx context.Context, targets []byte, rate int) (a attacke
 	return a, err
 }
 
-// targetsAt are the requests to a local server, for the generator.
-func targetsAt(ctx context.Context, url string) ([]byte, error) {
-	demo := request{"", "tools/call", object{"name": "agents_list", "arguments": object{"limit": 1}}, "demo-owner"}
-	answer, err := post(ctx, url, demo)
+// listener is a process that serves HTTP.
+type listener struct {
+	cmd *exec.Cmd
+	url string
+}
+
+// serve starts a server at a port that is free.
+func serve(path string, env ...string) (*listener, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	id := firstID(answer)
-	var out bytes.Buffer
-	for _, r := range append(requests(subjects{agent: id}, "demo-owner"),
-		request{"", "tools/call", object{"name": "emails_list", "arguments": object{"limit": 10}}, "demo-owner"}) {
-		out.Write(marshal(object{"method": "POST", "url": url + r.path(), "body": []byte(r.body()), "header": r.header()}))
-		out.WriteByte('\n')
-	}
-	return out.Bytes(), nil
+	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+	l.Close()
+	cmd := exec.Command(path)
+	cmd.Env = append(append(os.Environ(), env...), "PORT="+port)
+	return &listener{cmd, "http://127.0.0.1:" + port}, cmd.Start()
 }
 
-// post sends a request to a local server that may still be starting.
-func post(ctx context.Context, url string, r request) ([]byte, error) {
+// Close ends it.
+func (s *listener) Close() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+}
+
+// targets are the requests that the generator makes.
+func (s *listener) targets(agent inbox.ID) []byte {
+	var out bytes.Buffer
+	for _, r := range append(requests(subjects{agent: agent}, "demo-owner"),
+		request{"", "tools/call", object{"name": "emails_list", "arguments": object{"limit": 10}}, "demo-owner"}) {
+		out.Write(marshal(object{"method": "POST", "url": s.url + r.path(), "body": []byte(r.body()), "header": r.header()}))
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+// post sends a request to a server that may still be starting.
+func (s *listener) post(ctx context.Context, r request) ([]byte, error) {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		q, err := http.NewRequestWithContext(ctx, http.MethodPost, url+r.path(), strings.NewReader(r.body()))
+		q, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+r.path(), strings.NewReader(r.body()))
 		if err != nil {
 			return nil, err
 		}

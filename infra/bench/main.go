@@ -1,6 +1,6 @@
 // Command bench measures the product and prints one table. Each line is a
-// figure of ours, where there is one a baseline that was measured in the same
-// run, in turns, the ratio of the two, and the bar that it must hold. It ends with
+// figure of ours, a baseline that was measured in the same run, the ratio of the
+// two, and, where the design sets one, the bar that it must hold. It ends with
 // status 1 where a line is short of its bar.
 //
 // Figures are medians, with half of the distance between the quartiles. They
@@ -93,7 +93,7 @@ func run(ctx context.Context, only string) (short int, err error) {
 	}
 	fmt.Printf("%s, %d cores, %s, %s\n\n", processor(), runtime.NumCPU(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
 	b.print(os.Stdout)
-	fmt.Printf("\n%.0f s in all\n", time.Since(begun).Seconds())
+	fmt.Printf("\n%d lines have a bar, %d are short; %.0f s in all\n", b.judged, b.short, time.Since(begun).Seconds())
 	return b.short, nil
 }
 

@@ -9,7 +9,7 @@ import (
 const maxList = 40_000
 
 // sizes measures the binaries, and the answers of the lists.
-func (b *bench) sizes(ctx context.Context) error {
+func (b *bench) sizes(context.Context) error {
 	b.section("binaries, against an empty function's")
 	empty, err := os.Stat(b.bin("empty"))
 	if err != nil {
@@ -23,25 +23,29 @@ func (b *bench) sizes(ctx context.Context) error {
 		ours, baseline := float64(f.Size()), float64(empty.Size())
 		b.add(name, one(size, ours), one(size, baseline), one(number, ours/baseline), bar{})
 	}
-	w, err := newWorld(ctx, b.dir)
+	b.section("lists, for a person who may run everything, against the official Go SDK's of the same definitions")
+	both, err := b.startPair()
 	if err != nil {
 		return err
 	}
-	defer w.Close()
-	b.section("lists, for a person who may run everything")
-	for _, r := range requests(w.subjects, token) {
+	defer both.Close()
+	for _, r := range requests(anyRecords, token) {
 		if !lists[r.method] {
 			continue
 		}
-		answer, err := w.answer(ctx, r)
-		if err != nil {
-			return err
+		var bytes [2]float64
+		for i, m := range both {
+			c, err := m.run(r, 1)
+			if err != nil {
+				return err
+			}
+			bytes[i] = float64(len(c.Answer))
 		}
-		limit := bar{}
-		if n := one(size, float64(len(answer))); r.method == "tools/list" {
-			limit = atMost(n, maxList)
+		ours, sdks, limit := one(size, bytes[0]), one(size, bytes[1]), bar{}
+		if r.method == "tools/list" {
+			limit = atMost(ours, maxList)
 		}
-		b.add(r.name, one(size, float64(len(answer))), figure{}, figure{}, limit)
+		b.add(r.name, ours, sdks, one(number, bytes[0]/bytes[1]), limit)
 	}
 	return nil
 }

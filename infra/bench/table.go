@@ -9,8 +9,9 @@ import (
 
 // table is what is printed: a row for each thing measured.
 type table struct {
-	rows  [][6]string
-	short int // rows that miss their bar
+	rows   [][6]string
+	judged int // rows with a bar
+	short  int // those that miss it
 }
 
 // bar is what a row must hold; the zero value is no bar.
@@ -36,12 +37,12 @@ func (t *table) section(title string) { t.rows = append(t.rows, [6]string{title}
 // add adds a row. What a figure is not there for stays empty.
 func (t *table) add(what string, ours, baseline, ratio figure, b bar) {
 	verdict := ""
-	switch {
-	case b.text != "" && b.met:
-		verdict = "ok"
-	case b.text != "":
-		verdict = "short"
-		t.short++
+	if b.text != "" {
+		t.judged++
+		if verdict = "ok"; !b.met {
+			verdict = "short"
+			t.short++
+		}
 	}
 	times := ratio.String()
 	if times != "" {

@@ -129,15 +129,16 @@ func (b *bench) define() error {
 	return os.WriteFile(b.definitions(), marshal(d), 0o600)
 }
 
-// warm measures what the handler takes of an invocation, and how much longer
-// one is than that of a function which only answers, with the same bytes.
+// warm measures what an invocation takes on top of that of a function which only
+// answers, with the same bytes. Beneath is what the handler takes of it when it
+// runs alone.
 func (b *bench) warm(ctx context.Context) error {
 	m, err := startMeter(b.bin("bare"), b.settings...)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	b.section("what the handler adds to a warm invocation, against the whole invocation of a function that echoes the same answer (no store, no token check)")
+	b.section("a warm invocation on top of that of a function that echoes the same answer, against the latter (no store, no token check)")
 	for _, r := range requests(anyRecords, token) {
 		var handler []float64
 		for run := range warmRuns {
@@ -150,13 +151,26 @@ func (b *bench) warm(ctx context.Context) error {
 				handler = append(handler, float64(c.CPU)/1e9/n)
 			}
 		}
-		over, echo, err := b.overEcho(ctx, r)
+		used, wall, err := b.overEcho(ctx, r)
 		if err != nil {
 			return err
 		}
-		added := median(duration, handler)
-		b.add(r.name+", processor time", added, echo, figure{}, atMost(added, maxWarm))
-		b.add("  by the clock, from one process to another", over, figure{}, figure{}, bar{})
+		b.over(r.name+", processor time", used, maxWarm)
+		b.over("  by the clock", wall, 0)
+		echo := median(duration, used[1])
+		alone := median(duration, handler)
+		b.add("  the handler alone, processor time", alone, echo, one(number, alone.median/echo.median), bar{})
 	}
 	return nil
+}
+
+// over adds a row of what ours took on top of the baseline, in turns. Limit,
+// unless 0, is how long that may be.
+func (b *bench) over(what string, runs [2][]float64, limit float64) {
+	added, want := differences(duration, runs[0], runs[1]), bar{}
+	if limit > 0 {
+		want = atMost(added, limit)
+	}
+	ratio := pairs(number, runs[0], runs[1], func(ours, echo float64) float64 { return (ours - echo) / echo })
+	b.add(what, added, median(duration, runs[1]), ratio, want)
 }

@@ -3,8 +3,8 @@
 // DEFINITIONS names has the lists and what the methods answer, so that both
 // servers say the same.
 //
-// In Lambda it is a function, by the usual adapter; elsewhere it measures
-// itself (meter.go).
+// In Lambda it is a function, by the usual adapter; where there is a PORT, a
+// server at it; elsewhere it measures itself (meter.go).
 package main
 
 import (
@@ -44,6 +44,9 @@ func main() {
 	server := d.server()
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	if port := os.Getenv("PORT"); port != "" {
+		log.Fatal(http.ListenAndServe("127.0.0.1:"+port, handler))
+	}
 	function := lambda.NewHandler(httpadapter.NewV2(handler).ProxyWithContext)
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		meter(handler, function)
