@@ -117,6 +117,9 @@ func (w *Worker) deliver(ctx context.Context, job inboxstore.TakenJob) error {
 		w.opts.Log.ErrorContext(ctx, "a delivery cannot be made", "webhook", hook.ID, "event", e.ID, "error", err)
 		return w.done(ctx, job)
 	}
+	if d.Status != inbox.DeliverySuccess && cutOff(ctx) {
+		return ctx.Err() // it is attempted again, as if it had not been
+	}
 	end, last := w.after(job, &d)
 	return w.settle(ctx, job.Workspace, func(ctx context.Context) ([]inboxstore.Change, error) {
 		kept, err := deliveries.Record(ctx, db, e, d, func(hook inbox.Webhook) bool {

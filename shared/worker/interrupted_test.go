@@ -2,7 +2,11 @@ package worker
 
 import (
 	"context"
+	"net/http"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -93,31 +97,80 @@ func TestDeletedMeanwhile(t *testing.T) {
 	}
 }
 
+// ends are ways in which a worker ends: a signal, which tells itself as the
+// cause, and the end of a function's time.
+var ends = map[string]func(context.Context) (context.Context, func()){
+	"canceled": func(ctx context.Context) (context.Context, func()) { return context.WithCancel(ctx) },
+	"signalled": func(ctx context.Context) (context.Context, func()) {
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGUSR1)
+		return ctx, func() { syscall.Kill(os.Getpid(), syscall.SIGUSR1) }
+	},
+	"out of time": func(ctx context.Context) (context.Context, func()) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		return ctx, func() { cancel(context.DeadlineExceeded) }
+	},
+}
+
+// A delivery that is cut off as the worker ends is no attempt: the receiver may
+// have had it and is told again, with no failure on record.
+func TestStoppedWhileDelivering(t *testing.T) {
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ctx, stop := end(t.Context())
+			told := 0
+			r := newReceiver(t, func(http.ResponseWriter, *http.Request) {
+				if told++; told == 1 {
+					stop()
+					<-ctx.Done()
+					panic(http.ErrAbortHandler)
+				}
+			})
+			hook, _ := w.hook(t, r.URL, func(h *inbox.Webhook) { h.SubscribedEvents = []string{inbox.EventEmailReceived} })
+			w.receive(t, message)
+			w.until(t, inboxstore.JobDeliver)
+			_ = w.Sweep(ctx)
+			w.work(t)
+			all := w.deliveries(t, hook)
+			if len(all) != 1 || all[0].Status != inbox.DeliverySuccess || all[0].Attempt != 1 || w.webhook(t, hook).ConsecutiveFailures != 0 {
+				t.Errorf("deliveries %+v, of %d requests", all, told)
+			}
+		})
+	}
+}
+
 // A worker that is stopped leaves what it is at to the next one at once; one
 // that dies leaves it for a lease; what always takes its worker along ends.
 func TestStoppedAndKilled(t *testing.T) {
-	w := newWorld(t)
-	e := w.receive(t, message)
-	ctx, cancel := context.WithCancel(t.Context())
-	answer := w.answer
-	w.answer = func(ctx context.Context, _ model.Request) (model.Answer, error) {
-		cancel()
-		<-ctx.Done()
-		return model.Answer{}, ctx.Err()
-	}
-	_ = w.Sweep(ctx)
-	if now := w.email(t, e.ID); now.Status != inbox.EmailProcessing {
-		t.Errorf("the e-mail is %s", now.Status)
-	}
-	w.answer = answer
-	w.work(t)
-	if now := w.email(t, e.ID); now.Status != inbox.EmailProcessed || len(w.runs(t, e.ID)) != 1 {
-		t.Errorf("the e-mail is %s", now.Status)
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			e := w.receive(t, message)
+			ctx, stop := end(t.Context())
+			answer := w.answer
+			w.answer = func(ctx context.Context, _ model.Request) (model.Answer, error) {
+				stop()
+				<-ctx.Done()
+				return model.Answer{}, &model.Error{Sentence: "The provider could not be reached.", Cause: ctx.Err()}
+			}
+			_ = w.Sweep(ctx)
+			if now := w.email(t, e.ID); now.Status != inbox.EmailProcessing {
+				t.Errorf("the e-mail is %s", now.Status)
+			}
+			w.answer = answer
+			w.work(t)
+			if now := w.email(t, e.ID); now.Status != inbox.EmailProcessed || len(w.runs(t, e.ID)) != 1 {
+				t.Errorf("the e-mail is %s", now.Status)
+			}
+			if strings.Contains(w.logs.String(), "level=ERROR") || strings.Contains(w.logs.String(), "did not read") {
+				t.Errorf("log: %s", w.logs.String())
+			}
+		})
 	}
 
-	w = newWorld(t)
+	w := newWorld(t)
 	w.answer = func(context.Context, model.Request) (model.Answer, error) { panic("oops") }
-	e = w.receive(t, message)
+	e := w.receive(t, message)
 	for range maxReads {
 		w.work(t)
 		if now := w.email(t, e.ID); now.Status != inbox.EmailProcessing {

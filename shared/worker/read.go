@@ -44,9 +44,9 @@ func (w *Worker) read(ctx context.Context, job inboxstore.TakenJob) error {
 	if err := w.begin(ctx, job, &r); err != nil {
 		return err
 	}
-	o := w.ask(ctx, &r)
-	if context.Cause(ctx) == context.Canceled { // the worker ends: it is nobody's failure
-		return ctx.Err()
+	o, err := w.ask(ctx, &r)
+	if err != nil {
+		return err
 	}
 	return w.conclude(ctx, job, r, o)
 }
@@ -136,8 +136,8 @@ func (w *Worker) begin(ctx context.Context, job inboxstore.TakenJob, r *reading)
 }
 
 // ask puts the e-mail before the agent's model, and writes into the run what
-// came of it.
-func (w *Worker) ask(ctx context.Context, r *reading) pipeline.Outcome {
+// came of it. Where the worker ends meanwhile nothing did, which is the error.
+func (w *Worker) ask(ctx context.Context, r *reading) (pipeline.Outcome, error) {
 	start := w.opts.Now()
 	a, err := w.opts.Models.Answer(ctx, model.NewRequest(r.agent, r.inbox, r.email.Record, r.content))
 	run := &r.run
@@ -151,19 +151,22 @@ func (w *Worker) ask(ctx context.Context, r *reading) pipeline.Outcome {
 	if n := run.InputTokens + run.OutputTokens + run.CacheRead + run.CacheWrite; n > 0 {
 		run.CostPerToken = run.TotalCost / float64(n)
 	}
+	if err != nil && cutOff(ctx) {
+		return pipeline.Outcome{}, ctx.Err()
+	}
 	if err != nil {
 		w.opts.Log.WarnContext(ctx, "an agent did not read an e-mail", "agent", r.agent.ID, "model", run.LLMModel, "run", run.ID, "error", err)
 		sentence := "The agent could not be asked, by a fault of the server."
 		if e, ok := errors.AsType[*model.Error](err); ok {
 			sentence = e.Sentence
 		}
-		return pipeline.Failed("%s", sentence)
+		return pipeline.Failed("%s", sentence), nil
 	}
 	run.Output = &a.Text
 	if a.Cut {
-		return pipeline.Passed("The agent has read the e-mail; its answer was too long and is cut.")
+		return pipeline.Passed("The agent has read the e-mail; its answer was too long and is cut."), nil
 	}
-	return pipeline.Passed("The agent has read the e-mail.")
+	return pipeline.Passed("The agent has read the e-mail."), nil
 }
 
 // conclude writes how the reading ended.

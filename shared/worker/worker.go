@@ -137,7 +137,7 @@ func (w *Worker) Do(ctx context.Context, id inboxstore.JobID) (err error) {
 		err = errors.Join(err, w.opts.DB.Apply(context.WithoutCancel(ctx), job.Workspace, inboxstore.Again(job, next)))
 	}
 	level := slog.LevelInfo
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		level = slog.LevelError
 	}
 	w.opts.Log.Log(ctx, level, "job", "job", id, "kind", job.Kind, "begun", job.Begun, "workspace", job.Workspace,
@@ -145,10 +145,18 @@ func (w *Worker) Do(ctx context.Context, id inboxstore.JobID) (err error) {
 	return err
 }
 
+// errTime is why a job's context ends when its time is over.
+var errTime = errors.New("worker: the job's time is over")
+
+// cutOff reports whether a job is cut off because its worker ends, not by its
+// own time: what came of that is nobody's failure, and another worker begins
+// the job again.
+func cutOff(ctx context.Context) bool { return ctx.Err() != nil && context.Cause(ctx) != errTime }
+
 // run does a taken job within its time. A panic is an error.
 func (w *Worker) run(ctx context.Context, job inboxstore.TakenJob) (err error) {
 	t := taskOf(job.Kind)
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, t.timeout, errTime)
 	defer cancel()
 	defer func() {
 		if f := recover(); f != nil {
