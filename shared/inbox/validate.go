@@ -15,20 +15,20 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 )
 
-// The bounds of what people write into records (inbox-api; where it is silent,
-// room enough). Sizes are in bytes, but for labels.
+// The bounds of what people write into records: those of the product's public API,
+// and where it is silent, room enough. Sizes are in bytes, but for labels.
 const (
 	MaxLabel         = 120 // characters
 	MaxEmailPrefix   = 60
 	MaxRecipients    = 500
 	MaxAddress       = 254      // RFC 5321 §4.5.3.1.3
 	MaxMetadata      = 16 << 10 // of each object
-	MaxSystemMessage = 64 << 10 //
-	MaxURL           = 2048     //
-	MaxSecretValue   = 32 << 10 //
+	MaxSystemMessage = 64 << 10
+	MaxURL           = 2048
+	MaxSecretValue   = 32 << 10
 	MaxDescription   = 1000     // characters
 	MaxAttachments   = 500      // in number
-	MaxMessage       = 40 << 20 // what SES receives at most, attachments and all
+	MaxMessage       = 40 << 20 // attachments and all: what SES receives at most
 )
 
 // The limits of a workspace: more is limit_exceeded.

@@ -153,7 +153,7 @@ var localPart = regexp.MustCompile(`^[a-z0-9]([a-z0-9._+-]{0,62}[a-z0-9])?$`)
 var reservedNames = strings.Fields("abuse admin administrator hostmaster mailer-daemon noc noreply no-reply postmaster root security ssladmin webmaster")
 
 // newAddress returns the address of a draft, or makes one: prefix of the
-// workspace, label and token (inbox-api: Workspace).
+// workspace, label and token.
 func (db *DB) newAddress(ctx context.Context, ws access.WorkspaceID, draft inbox.Inbox) (string, error) {
 	if draft.Email == "" {
 		w, err := Get[Workspace](ctx, db, ws, string(ws))

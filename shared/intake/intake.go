@@ -20,8 +20,8 @@ import (
 	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
 )
 
-// MaxRaw is the largest message taken, in bytes: what SES receives at most.
-const MaxRaw = 40 << 20
+// MaxRaw is the largest message taken, in bytes.
+const MaxRaw = inbox.MaxMessage
 
 // ErrDeleted is returned for a delivery that was kept before, when its e-mail
 // has been deleted since: there is nothing to do.

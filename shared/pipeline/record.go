@@ -102,7 +102,7 @@ func (p *Pipeline) parse(_ context.Context, r *Run) (Outcome, error) {
 }
 
 // forwarded reports whether a message came by way of another address, and the
-// address that its sender wrote to, if that is known (inbox-api: Email).
+// address that its sender wrote to, if that is known.
 func forwarded(m *mail.Message, recipients []string) (bool, *string) {
 	elsewhere := func(list, other []string) int {
 		return slices.IndexFunc(list, func(a string) bool {
