@@ -152,18 +152,29 @@ func (d *data) use(name string, log *slog.Logger) {
 // address, id or external_id.
 func (d *data) findInbox(ctx context.Context, ref string) (inbox.Inbox, error) {
 	if strings.Contains(ref, "@") {
-		return d.inboxes.InboxByAddress(ctx, ref)
+		if in, err := d.inboxes.InboxByAddress(ctx, ref); !isNotFound(err) {
+			return in, err
+		}
+		return inbox.Inbox{}, errNoInbox(ref)
 	}
 	workspaces, err := d.inboxes.WorkspaceIDs(ctx)
 	if err != nil {
 		return inbox.Inbox{}, err
 	}
 	for _, ws := range workspaces {
-		in, err := d.inboxes.Inbox(ctx, ws, ref)
-		if e, ok := errors.AsType[*inbox.Error](err); ok && e.Code == inbox.CodeNotFound {
-			continue
+		if in, err := d.inboxes.Inbox(ctx, ws, ref); !isNotFound(err) {
+			return in, err
 		}
-		return in, err
 	}
-	return inbox.Inbox{}, inbox.Errorf(inbox.CodeNotFound, "inbox", "No inbox has this address, id or external_id.")
+	return inbox.Inbox{}, errNoInbox(ref)
+}
+
+func isNotFound(err error) bool {
+	e, ok := errors.AsType[*inbox.Error](err)
+	return ok && e.Code == inbox.CodeNotFound
+}
+
+// errNoInbox is what who named an inbox without its workspace is told.
+func errNoInbox(ref string) error {
+	return inbox.Errorf(inbox.CodeNotFound, "inbox", "No inbox has the address, id or external_id %q.", ref)
 }

@@ -28,7 +28,11 @@ type imported struct {
 	Reason string            `json:"reason,omitempty"` // why it failed
 }
 
-// receive puts one raw message into the inbox that ref names.
+func (d *data) find(ctx context.Context, ref string) error {
+	_, err := d.findInbox(ctx, ref)
+	return err
+}
+
 func (d *data) receive(ctx context.Context, ref string, raw []byte) (imported, error) {
 	in, err := d.findInbox(ctx, ref)
 	if err != nil {
@@ -76,6 +80,15 @@ func importHandler(d *data) http.Handler {
 	})
 }
 
+// inboxHandler says by its status whether there is the inbox that a POST names.
+func inboxHandler(d *data) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := d.findInbox(r.Context(), r.URL.Query().Get("inbox")); err != nil {
+			http.Error(w, sentence(err), http.StatusUnprocessableEntity)
+		}
+	})
+}
+
 // sentence is what a person is told of an error.
 func sentence(err error) string {
 	if e, ok := errors.AsType[*inbox.Error](err); ok {
@@ -89,7 +102,8 @@ const ImportUsage = `usage: kobana-inbox import FILE INBOX
 
 Puts FILE, a message, or each .eml file in the folder FILE, into INBOX: an
 address, id or external_id. DATA_DIR must be the one of a server, which may be
-running. One line for each file tells what became of it:
+running. Where INBOX is none, no file is looked at. One line for each file tells
+what became of it:
 
   approved   it was let in, and waits for the inbox's agent
   processed  it was let in; the inbox has no agent
@@ -99,7 +113,8 @@ running. One line for each file tells what became of it:
   not taken  it is not kept
 
 The exit code is 0 when each file was approved, processed or rejected, and 1 when
-any failed or was not taken.
+any failed or was not taken. A file that is imported again is a new e-mail: of a
+folder, import only the files that were not taken again.
 `
 
 // Import puts the message in the file at path, or each message in the folder
@@ -113,16 +128,19 @@ func Import(ctx context.Context, c Config, path, ref string, out io.Writer, log 
 	if err != nil {
 		return err
 	}
-	receive, done, err := c.receiver(ctx, log)
+	to, done, err := c.receiver(ctx, log)
 	if err != nil {
 		return err
+	}
+	if err := to.find(ctx, ref); err != nil {
+		return errors.Join(fmt.Errorf("%s No file was taken in.", sentence(err)), done())
 	}
 	notTaken, failed := 0, 0
 	for _, m := range messages {
 		raw, err := readFile(m)
 		var got imported
 		if err == nil {
-			got, err = receive(ctx, ref, raw)
+			got, err = to.receive(ctx, ref, raw)
 		}
 		if got.Status == inbox.EmailFailed {
 			failed++
@@ -166,20 +184,32 @@ func messagesAt(path string) ([]string, error) {
 	return found, err
 }
 
-// receiver returns what takes a message: the running server, or else the store
-// opened here, to be closed by done.
-func (c Config) receiver(ctx context.Context, log *slog.Logger) (receive func(context.Context, string, []byte) (imported, error), done func() error, err error) {
+// receiver takes messages.
+type receiver interface {
+	// find says by an error that ref names no inbox.
+	find(ctx context.Context, ref string) error
+	// receive puts one raw message into the inbox that ref names.
+	receive(ctx context.Context, ref string, raw []byte) (imported, error)
+}
+
+// receiver returns the running server, or else the store opened here, to be
+// closed by done.
+func (c Config) receiver(ctx context.Context, log *slog.Logger) (to receiver, done func() error, err error) {
 	if server := c.running(); server != nil {
-		return server.receive, func() error { return nil }, nil
+		return server, func() error { return nil }, nil
 	}
 	d, err := openData(ctx, c, "", log)
 	if err != nil {
 		return nil, nil, err
 	}
-	return d.receive, d.close, nil
+	return d, d.close, nil
 }
 
-// receive hands one message to the server.
+func (r *running) find(ctx context.Context, ref string) error {
+	_, err := r.post(ctx, "/inbox?inbox="+url.QueryEscape(ref), nil)
+	return err
+}
+
 func (r *running) receive(ctx context.Context, ref string, raw []byte) (got imported, err error) {
 	body, err := r.post(ctx, "/import?inbox="+url.QueryEscape(ref), raw)
 	if err != nil {

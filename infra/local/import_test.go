@@ -191,10 +191,10 @@ func TestImport_Refusals(t *testing.T) {
 		"a folder without any": {unreadable, support, "", "has no .eml files"},
 		"no file":              {"", support, "", "FILE=message.eml"},
 		"no inbox":             {good, "", "", "INBOX=address"},
-		"unknown address":      {good, "nobody@inbox.kobana.com.br", "not taken  " + good + ": ", "of 1 messages, 0 failed and 1 were not taken"},
-		"unknown id":           {good, someID, "not taken  " + good + ": ", "of 1 messages, 0 failed and 1 were not taken"},
-		"no reference at all":  {good, "Support", "not taken  " + good + ": ", "of 1 messages, 0 failed and 1 were not taken"},
-		"not an inbox":         {good, as("demo-owner").at(s).id(t, "agents_list", nil), "not taken  " + good + ": ", "of 1 messages, 0 failed and 1 were not taken"},
+		"unknown address":      {good, "nobody@inbox.kobana.com.br", "", `No inbox has the address, id or external_id "`},
+		"unknown id":           {good, someID, "", `No inbox has the address, id or external_id "`},
+		"no reference at all":  {good, "Support", "", `No inbox has the address, id or external_id "`},
+		"not an inbox":         {good, as("demo-owner").at(s).id(t, "agents_list", nil), "", `No inbox has the address, id or external_id "`},
 		"too large":            {large, support, "not taken  " + large + ": The message is over 40 MiB. It was not kept.\n", "of 1 messages, 0 failed and 1 were not taken"},
 	} {
 		told, err := importing(t, s.config(), c.path, c.ref)
@@ -202,6 +202,31 @@ func TestImport_Refusals(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, told, err)
 		}
 	}
+}
+
+// TestImport_WrongInbox is said once, in the same words however the inbox is
+// named and whoever looks, and before any file is read.
+func TestImport_WrongInbox(t *testing.T) {
+	c := testConfig(dataDir(t))
+	_, stop := serveOn(t, c)
+	dir := t.TempDir()
+	for _, name := range []string{"1.eml", "2.eml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(message(name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(server string) {
+		t.Helper()
+		for _, ref := range []string{"nobody@inbox.kobana.com.br", "nobody@example.com", someID, "Support"} {
+			want := fmt.Sprintf("No inbox has the address, id or external_id %q. No file was taken in.", ref)
+			if told, err := importing(t, c, dir, ref); told != "" || err == nil || err.Error() != want {
+				t.Errorf("%s, %s: %q, %v", server, ref, told, err)
+			}
+		}
+	}
+	refused("running")
+	stop()
+	refused("stopped")
 }
 
 // TestImport_UnreadableFile does not stop the others.

@@ -40,6 +40,7 @@ func listenForCommands(c Config) (net.Listener, error) {
 // commandHandler does what comes in at the socket.
 func commandHandler(d *data) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("POST /inbox", inboxHandler(d))
 	mux.Handle("POST /import", importHandler(d))
 	mux.Handle("POST /admin", adminHandler(d))
 	return mux
