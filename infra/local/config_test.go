@@ -1,6 +1,9 @@
 package local
 
 import (
+	"bytes"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -66,5 +69,36 @@ func TestConfigFrom_Errors(t *testing.T) {
 				t.Errorf("%s=%q: %v", name, value, err)
 			}
 		}
+	}
+}
+
+// TestOpen_Bedrock: a server refuses a region that is none, or that nobody could
+// be asked in, and tells where Bedrock is asked; a command beside it does not.
+func TestOpen_Bedrock(t *testing.T) {
+	env := map[string]string{"BEDROCK_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDTEST"}
+	c := testConfig(dataDir(t))
+	c.Models = func(name string) string { return env[name] }
+	if _, err := Open(t.Context(), c, quiet()); err == nil || !strings.HasPrefix(err.Error(), "BEDROCK_REGION: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are needed") {
+		t.Errorf("without a key: %v", err)
+	}
+	env["AWS_SECRET_ACCESS_KEY"], env["BEDROCK_REGION"] = "a-secret-key", "Virginia"
+	if _, err := Open(t.Context(), c, quiet()); err == nil || !strings.HasPrefix(err.Error(), "BEDROCK_REGION: it takes the name of a region") {
+		t.Errorf("no region: %v", err)
+	}
+	env["BEDROCK_REGION"] = "us-east-1"
+	var log bytes.Buffer
+	told := slog.New(slog.NewTextHandler(&log, nil))
+	s, err := Open(t.Context(), c, told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Import(t.Context(), c, write(t, "one.eml", message("one")), support, io.Discard, told); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(log.String(), `level=INFO msg="models of Bedrock are on" region=us-east-1`); n != 1 || strings.Contains(log.String(), "a-secret-key") {
+		t.Errorf("told %d times:\n%s", n, &log)
 	}
 }

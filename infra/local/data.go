@@ -70,7 +70,7 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 		db:   db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback, LoopbackHint: loopbackHint}),
 		links: &links{base: url, key: keys.link, blobs: blobs, now: time.Now},
 	}
-	if err := errors.Join(d.openAgents(c), d.open(ctx, c, log)); err != nil {
+	if err := errors.Join(d.openAgents(c, log), d.open(ctx, c, log)); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -79,15 +79,19 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 // loopbackHint is for who tries a webhook on this machine.
 const loopbackHint = "They do when the server is started with WEBHOOK_ALLOW_LOOPBACK=1."
 
-// openAgents opens what agents run on, and where their answers go.
-func (d *data) openAgents(c Config) (err error) {
+// openAgents opens what agents run on, which a server tells the log, and where
+// their answers go.
+func (d *data) openAgents(c Config, log *slog.Logger) (err error) {
 	getenv := c.Models
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
 	o := providers.Options{}
-	if id := getenv("AWS_ACCESS_KEY_ID"); id != "" {
-		o.Credentials = credentials.NewStaticCredentialsProvider(id, getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))
+	if id, key := getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"); id != "" && key != "" {
+		o.Credentials = credentials.NewStaticCredentialsProvider(id, key, getenv("AWS_SESSION_TOKEN"))
+	}
+	if d.links.base != "" {
+		o.Log = log
 	}
 	if d.models, err = providers.FromEnv(getenv, o); err != nil {
 		return err

@@ -116,6 +116,7 @@ func TestEnvironment(t *testing.T) {
 		{"DATA_KEYS=", "tools worker"},
 		{"MAIL_RETENTION_DAYS=-1", "tools ingest worker"},
 		{"BEDROCK_PROFILES=us,eu", "worker"},
+		{"BEDROCK_REGION=Virginia", "worker"},
 		{"OPENAI_BASE_URL=x", "worker"},
 		{"MODEL_TIMEOUT=5m", "worker"},
 		{"REPLIES=yes", "worker"},

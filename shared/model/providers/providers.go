@@ -4,13 +4,14 @@
 package providers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/lazy"
 	"github.com/universokobana/kobana-inbox-mcp/shared/model"
 	"github.com/universokobana/kobana-inbox-mcp/shared/model/bedrock"
 	"github.com/universokobana/kobana-inbox-mcp/shared/model/openai"
@@ -21,6 +22,7 @@ import (
 type Options struct {
 	Credentials aws.CredentialsProvider                                // for Bedrock
 	Secret      func(ctx context.Context, name string) (string, error) // reads OPENAI_API_KEY_SECRET; may be nil where that is not set
+	Log         *slog.Logger                                           // is told that Bedrock is on, and where; may be nil
 }
 
 // FromEnv makes a model that answers for every id of the catalogue, and asks
@@ -28,7 +30,8 @@ type Options struct {
 // models answer what the operator has to set. An error names the variable that
 // makes no sense. Nobody is called before the first question.
 //
-//   - BEDROCK_REGION, else AWS_REGION: where Bedrock is asked.
+//   - BEDROCK_REGION, else AWS_REGION: where Bedrock is asked. The former makes
+//     no sense without credentials.
 //   - BEDROCK_PROFILES: through which inference profiles, see
 //     [bedrock.ParseProfiles].
 //   - AWS_ENDPOINT_URL_BEDROCK_RUNTIME: another endpoint than Bedrock's own.
@@ -57,14 +60,29 @@ func FromEnv(getenv func(string) string, o Options) (model.Model, error) {
 	return model.Retry{Model: all, Timeout: timeout}, nil
 }
 
+// regionName is the form of a region's name, as in us-gov-west-1 and
+// eusc-de-east-1.
+var regionName = lazy.Regexp(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
+
 func bedrockFromEnv(getenv func(string) string, o Options) (model.Model, error) {
 	profiles, err := bedrock.ParseProfiles(getenv("BEDROCK_PROFILES"))
 	if err != nil {
 		return nil, fmt.Errorf("BEDROCK_PROFILES: %w", err)
 	}
-	region := cmp.Or(getenv("BEDROCK_REGION"), getenv("AWS_REGION"))
+	region := getenv("BEDROCK_REGION")
+	switch {
+	case region == "":
+		region = getenv("AWS_REGION")
+	case !regionName().MatchString(region):
+		return nil, fmt.Errorf("BEDROCK_REGION: it takes the name of a region, such as us-east-1, not %q", region)
+	case o.Credentials == nil:
+		return nil, errors.New("BEDROCK_REGION: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are needed where it is set")
+	}
 	if region == "" || o.Credentials == nil {
 		return model.Missing("BEDROCK_REGION, and the credentials of an AWS account"), nil
+	}
+	if o.Log != nil {
+		o.Log.Info("models of Bedrock are on", "region", region)
 	}
 	return bedrock.New(bedrock.Options{
 		Region: region, Credentials: o.Credentials, Profiles: profiles, Endpoint: getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"),

@@ -1,8 +1,10 @@
 package providers_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -95,16 +97,53 @@ func TestFromEnv_Timeout(t *testing.T) {
 
 // TestFromEnv_Refuses: an error names the variable.
 func TestFromEnv_Refuses(t *testing.T) {
-	for name, env := range map[string]map[string]string{
-		"BEDROCK_PROFILES":      {"BEDROCK_PROFILES": "US"},
-		"OPENAI_BASE_URL":       {"OPENAI_BASE_URL": "http://gw.example"},
-		"OPENAI_BASE_URL: need": {"OPENAI_MODEL": "m"},
-		"OPENAI_API_KEY_SECRET": {"OPENAI_API_KEY_SECRET": "s"},
-		"MODEL_TIMEOUT":         {"MODEL_TIMEOUT": "5m"},
+	with := providers.Options{Credentials: aws.CredentialsProviderFunc(keys)}
+	for _, c := range []struct {
+		name, value string
+		o           providers.Options
+		says        string
+	}{
+		{"BEDROCK_PROFILES", "US", with, "BEDROCK_PROFILES: "},
+		{"BEDROCK_REGION", "Virginia", with, "BEDROCK_REGION: it takes the name of a region"},
+		{"BEDROCK_REGION", "us-east", with, "BEDROCK_REGION: it takes"},
+		{"BEDROCK_REGION", "us-east-1 ", with, "BEDROCK_REGION: it takes"},
+		{"BEDROCK_REGION", "https://bedrock.us-east-1.amazonaws.com", with, "BEDROCK_REGION: it takes"},
+		{"BEDROCK_REGION", "us-east-1", providers.Options{}, "BEDROCK_REGION: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are needed"},
+		{"OPENAI_BASE_URL", "http://gw.example", with, "OPENAI_BASE_URL: "},
+		{"OPENAI_MODEL", "m", with, "OPENAI_BASE_URL: needed"},
+		{"OPENAI_API_KEY_SECRET", "s", with, "OPENAI_API_KEY_SECRET: "},
+		{"MODEL_TIMEOUT", "5m", with, "MODEL_TIMEOUT: "},
 	} {
-		_, err := providers.FromEnv(func(name string) string { return env[name] }, providers.Options{})
-		if err == nil || !strings.HasPrefix(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+		_, err := providers.FromEnv(func(name string) string { return map[string]string{c.name: c.value}[name] }, c.o)
+		if err == nil || !strings.HasPrefix(err.Error(), c.says) {
+			t.Errorf("%s=%s: %v", c.name, c.value, err)
+		}
+	}
+}
+
+// TestFromEnv_Tells: one line says that Bedrock is on, and where; none when it
+// is not.
+func TestFromEnv_Tells(t *testing.T) {
+	credentials := aws.CredentialsProviderFunc(keys)
+	for _, c := range []struct {
+		env  map[string]string
+		keys aws.CredentialsProvider
+		want string
+	}{
+		{map[string]string{"BEDROCK_REGION": "us-gov-west-1", "AWS_REGION": "sa-east-1"}, credentials, "region=us-gov-west-1\n"},
+		{map[string]string{"BEDROCK_REGION": "eusc-de-east-1"}, credentials, "region=eusc-de-east-1\n"},
+		{map[string]string{"AWS_REGION": "sa-east-1"}, credentials, "region=sa-east-1\n"},
+		{map[string]string{"AWS_REGION": "sa-east-1"}, nil, ""},
+		{nil, credentials, ""},
+	} {
+		var log bytes.Buffer
+		o := providers.Options{Credentials: c.keys, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		if _, err := providers.FromEnv(func(name string) string { return c.env[name] }, o); err != nil {
+			t.Fatal(err)
+		}
+		_, got, _ := strings.Cut(log.String(), `msg="models of Bedrock are on" `)
+		if got != c.want || c.want == "" && log.Len() > 0 {
+			t.Errorf("%v: %s", c.env, &log)
 		}
 	}
 }
