@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -141,5 +142,38 @@ func TestAlarmsAreToBeFound(t *testing.T) {
 		if !strings.Contains(string(guide), "\n| `"+name+"` |") {
 			t.Errorf("%s is not in the guide", name)
 		}
+	}
+}
+
+// The dashboard is JSON once its names are put in. It tells how long jobs wait
+// in all, and how long those of workspaces that do not have most of them.
+func TestDashboard(t *testing.T) {
+	body := at(load(t)["Dashboard"].Properties, "DashboardBody").(string)
+	var dashboard struct {
+		Widgets []struct {
+			Properties struct {
+				Title   string
+				Metrics [][]any
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &dashboard, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	var ages []any
+	for _, w := range dashboard.Widgets {
+		for _, m := range w.Properties.Metrics {
+			if name, _ := m[min(1, len(m)-1)].(string); strings.HasPrefix(name, "ApproximateAge") {
+				ages = append(ages, append([]any{w.Properties.Title}, m[:len(m)-1]...))
+			}
+		}
+	}
+	const title = "Seconds that mail and jobs wait or take"
+	want := []any{
+		[]any{title, "AWS/SQS", "ApproximateAgeOfOldestMessage", "QueueName", "${Jobs.QueueName}"},
+		[]any{title, ".", "ApproximateAgeOfOldestMessageInQuietGroups", ".", "."},
+	}
+	if diff := cmp.Diff(want, ages); diff != "" {
+		t.Error(diff)
 	}
 }

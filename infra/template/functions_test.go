@@ -272,6 +272,7 @@ func TestParameters(t *testing.T) {
 	for name, values := range map[string]map[string]bool{
 		"MailDomain":            {"": true, "inbox.example.com": true, "example": false, "a@example.com": false, "Example.com": false},
 		"ModelAccess":           {"": true, "arn:aws:bedrock:*::foundation-model/amazon.nova-*": true, "arn:a,arn:b": true, "*": false, "arn:a,*": false},
+		"BedrockRegion":         {"": true, "us-east-1": true, "us-gov-west-1": true, "us-east": false, "Virginia": false, "us-east-1,eu-west-1": false},
 		"PublicUrl":             {"https://inbox.example.com": true, "http://inbox.example.com": false, "https://x/": false, "https://x/mcp": false},
 		"ConfirmTtl":            {"300s": true, "90s": true, "5m": true, "6m": false, "0s": false, "1h": false},
 		"RateLimit":             {"20/60": true, "off": true, "20": false, "0/1": false},
