@@ -133,7 +133,7 @@ func Import(ctx context.Context, c Config, path, ref string, out io.Writer, log 
 		return err
 	}
 	if err := to.find(ctx, ref); err != nil {
-		return errors.Join(fmt.Errorf("%s No file was taken in.", sentence(err)), done())
+		return errors.Join(errors.New(sentence(err)+" No file was taken in."), done())
 	}
 	notTaken, failed := 0, 0
 	for _, m := range messages {
