@@ -156,7 +156,7 @@ func (d *data) use(name string, log *slog.Logger) {
 // address, id or external_id.
 func (d *data) findInbox(ctx context.Context, ref string) (inbox.Inbox, error) {
 	if strings.Contains(ref, "@") {
-		if in, err := d.inboxes.InboxByAddress(ctx, ref); !isNotFound(err) {
+		if in, err := d.inboxes.InboxByAddress(ctx, ref); inbox.CodeOf(err) != inbox.CodeNotFound {
 			return in, err
 		}
 		return inbox.Inbox{}, errNoInbox(ref)
@@ -166,16 +166,11 @@ func (d *data) findInbox(ctx context.Context, ref string) (inbox.Inbox, error) {
 		return inbox.Inbox{}, err
 	}
 	for _, ws := range workspaces {
-		if in, err := d.inboxes.Inbox(ctx, ws, ref); !isNotFound(err) {
+		if in, err := d.inboxes.Inbox(ctx, ws, ref); inbox.CodeOf(err) != inbox.CodeNotFound {
 			return in, err
 		}
 	}
 	return inbox.Inbox{}, errNoInbox(ref)
-}
-
-func isNotFound(err error) bool {
-	e, ok := errors.AsType[*inbox.Error](err)
-	return ok && e.Code == inbox.CodeNotFound
 }
 
 // errNoInbox is what who named an inbox without its workspace is told.

@@ -102,8 +102,8 @@ const ImportUsage = `usage: kobana-inbox import FILE INBOX
 
 Puts FILE, a message, or each .eml file in the folder FILE, into INBOX: an
 address, id or external_id. DATA_DIR must be the one of a server, which may be
-running. Where INBOX is none, no file is looked at. One line for each file tells
-what became of it:
+running. Where there is no such INBOX, no file is taken in. One line for each file
+tells what became of it:
 
   approved   it was let in, and waits for the inbox's agent
   processed  it was let in; the inbox has no agent
@@ -113,8 +113,8 @@ what became of it:
   not taken  it is not kept
 
 The exit code is 0 when each file was approved, processed or rejected, and 1 when
-any failed or was not taken. A file that is imported again is a new e-mail: of a
-folder, import only the files that were not taken again.
+any failed or was not taken. A file that is imported again becomes a new e-mail:
+of a folder, import again only the files that were not taken.
 `
 
 // Import puts the message in the file at path, or each message in the folder

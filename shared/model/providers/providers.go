@@ -1,6 +1,6 @@
 // Package providers makes the models of the catalogue of environment variables,
-// the same in the cloud and on one machine. It imports the packages of the
-// providers.
+// the same in the cloud and on one machine. It imports model, the packages of the
+// providers, and lazy.
 package providers
 
 import (
@@ -30,8 +30,8 @@ type Options struct {
 // models answer what the operator has to set. An error names the variable that
 // makes no sense. Nobody is called before the first question.
 //
-//   - BEDROCK_REGION, else AWS_REGION: where Bedrock is asked. The former makes
-//     no sense without credentials.
+//   - BEDROCK_REGION, else AWS_REGION: where Bedrock is asked. The former needs
+//     credentials.
 //   - BEDROCK_PROFILES: through which inference profiles, see
 //     [bedrock.ParseProfiles].
 //   - AWS_ENDPOINT_URL_BEDROCK_RUNTIME: another endpoint than Bedrock's own.
