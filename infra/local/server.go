@@ -25,6 +25,7 @@ const (
 type Server struct {
 	URL string // where clients reach it, such as http://127.0.0.1:3000
 
+	dir      string // DATA_DIR
 	data     *data
 	listener net.Listener // of clients
 	mail     net.Listener // of SMTP, nil where it is off
@@ -41,7 +42,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{URL: "http://" + clients.Addr().String(), listener: clients, mail: mail, log: log}
+	s := &Server{URL: "http://" + clients.Addr().String(), dir: c.DataDir, listener: clients, mail: mail, log: log}
 	if s.data, err = openData(ctx, c, s.URL, log); err != nil {
 		return nil, errors.Join(err, s.stopListening())
 	}

@@ -271,6 +271,7 @@ func TestBanner(t *testing.T) {
 	mcp := shared.URL + "/mcp"
 	for _, line := range []string{
 		"Kobana Inbox MCP is at " + mcp + "\n",
+		"Its data is in " + shared.config().DataDir + ": give make import and make admin the same DATA_DIR.\n",
 		"  demo-owner ", "  demo-operator ", "  demo-viewer ", "  demo-readonly ", "  demo-other ",
 		"curl -sS " + mcp + " -H 'Authorization: Bearer demo-owner' -H 'Content-Type: application/json' -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"}'\n",
 		"claude mcp add --transport http kobana-inbox " + mcp + " --header \"Authorization: Bearer demo-owner\"\n",

@@ -76,8 +76,13 @@ func TestSignIn(t *testing.T) {
 	if got := decode[object](t, body)["authorization_servers"].([]any); len(got) != 1 || got[0] != issuer.Issuer() {
 		t.Errorf("metadata: %s", body)
 	}
+	// Clients that sign in are given the address alone.
 	var b bytes.Buffer
-	if s.Banner(&b); !strings.Contains(b.String(), "Sign in at "+issuer.Issuer()+": ") || !strings.Contains(b.String(), "  demo-owner ") {
+	mcp := s.URL + "/mcp"
+	if s.Banner(&b); !has(b.String(), "Sign in at "+issuer.Issuer()+": ", "  demo-owner ",
+		"claude mcp add --transport http kobana-inbox "+mcp+"\n",
+		"code --add-mcp '{\"name\":\"kobana-inbox\",\"type\":\"http\",\"url\":\""+mcp+"\"}'\n",
+		"-H 'Authorization: Bearer demo-owner'") {
 		t.Errorf("banner:\n%s", &b)
 	}
 }

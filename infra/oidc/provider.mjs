@@ -36,7 +36,7 @@ export function start() {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(issuer)
     const server = provider.listen(port, hostname, () => resolve(server))
-    server.on('error', (error) => reject(new Error(`The identity provider cannot listen at ${issuer}: ${error.message}`)))
+    server.on('error', (error) => reject(new Error(`The identity provider cannot listen at ${issuer}, the only address that it has: ${error.message}`)))
   })
 }
 
