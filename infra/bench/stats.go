@@ -10,7 +10,7 @@ import (
 type unit int
 
 const (
-	number unit = iota
+	number unit = iota + 1
 	duration
 	size
 	perSecond
