@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
@@ -51,11 +50,8 @@ func deliveryTools() []Tool {
 		},
 		Plan: func(ctx context.Context, c *Call) (Plan, error) {
 			webhook, err := c.Service.Webhook(ctx, c.workspace(), c.Args.String("webhook_id"))
-			if e, ok := errors.AsType[*inbox.Error](err); ok && e.Code == inbox.CodeNotFound {
-				err = &inbox.Error{Code: e.Code, Field: "webhook_id", Message: e.Message, Err: e.Err}
-			}
 			if err != nil {
-				return Plan{}, err
+				return Plan{}, about("webhook_id", err)
 			}
 			was, err := c.Service.Delivery(ctx, c.workspace(), string(webhook.ID), c.id("id"))
 			if err != nil {
