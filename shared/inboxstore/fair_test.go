@@ -8,6 +8,7 @@ import (
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/access"
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	"github.com/universokobana/kobana-inbox-mcp/shared/store"
 	"github.com/universokobana/kobana-inbox-mcp/shared/store/storetest"
 )
 
@@ -78,8 +79,57 @@ func TestFloodOfOneWorkspaceHidesNoOther(t *testing.T) {
 	}
 }
 
-// A round reads a page of each shard when nothing is due, and 256 pages of 32
-// entries when there is no end of it; the oldest hours come first then.
+// What has just become due is found whatever waits for long.
+func TestBacklogHidesNoOther(t *testing.T) {
+	w, _, now, _ := workshop(t)
+	for range 4 {
+		ws := access.WorkspaceID(inbox.NewID(noon))
+		for h := range 9 {
+			w.flood(t, ws, 40, noon.Add(time.Duration(h)*time.Hour))
+		}
+	}
+	*now = noon.Add(9 * time.Hour)
+	other := access.WorkspaceID(inbox.NewID(noon))
+	w.apply(t, other, Enqueue(Job{ID: "other", Kind: JobTell, Due: *now}))
+	jobs := must[[]DueJob](t)(w.DueJobs(t.Context(), 2*shards)) // pages of two, so that all are full
+	if got := idsOf(jobs); !slices.Contains(got, "other") || !slices.ContainsFunc(jobs, func(j DueJob) bool { return j.due < noon.Add(time.Hour).Format(dueTime) }) {
+		t.Errorf("of what is recent and of what is old, it found %q", got)
+	}
+}
+
+// Entries that another version's worker left, of jobs that are gone or due at
+// another time, are taken away, and keep no job from being found.
+func TestStrayEntriesAreRemoved(t *testing.T) {
+	w, ws, now, _ := workshop(t)
+	w.apply(t, ws, Enqueue(Job{ID: "moved", Kind: JobTell, Due: noon.Add(3 * time.Hour)}))
+	stray := func(sort, id string) {
+		key := store.Key{Partition: Job{ID: JobID(id)}.due().Partition, Sort: sort}
+		if err := w.table.Write(t.Context(), store.Put(store.Item{Key: key, Value: []byte(id)})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		id := fmt.Sprint("gone-", i)
+		stray(noon.Format(dueTime)+"#"+id, id)                             // as versions before had them
+		stray(Job{ID: JobID(id), Workspace: ws, Due: noon}.due().Sort, id) // as this one has them
+	}
+	stray(noon.Format(dueTime)+"#moved", "moved")
+	*now = noon.Add(4 * time.Hour)
+	w.apply(t, ws, Enqueue(Job{ID: "mine", Kind: JobTell, Due: *now}))
+	for range 10 {
+		must[[]DueJob](t)(w.DueJobs(t.Context(), shards))
+	}
+	if got := idsOf(must[[]DueJob](t)(w.DueJobs(t.Context(), 256))); !slices.Equal(got, []JobID{"moved", "mine"}) {
+		t.Errorf("found %q", got)
+	}
+	if taken := must[TakenJob](t)(w.TakeJob(t.Context(), "moved", minute)); !taken.Due.After(*now) {
+		t.Errorf("taken %+v", taken)
+	}
+}
+
+// A round reads two pages of each shard when nothing is due, and 256 pages of 32
+// entries when there is no end of it; the oldest hours come before the others
+// then.
 func TestRoundsAreBounded(t *testing.T) {
 	w, ws, now, _ := workshop(t)
 	w.flood(t, ws, 1, noon.Add(time.Hour))
@@ -87,17 +137,20 @@ func TestRoundsAreBounded(t *testing.T) {
 	if jobs := must[[]DueJob](t)(w.DueJobs(t.Context(), 256)); len(jobs) != 0 {
 		t.Errorf("due: %v", jobs)
 	}
-	if pages, items := w.looked(); pages != 8 || items != 256 {
+	if pages, items := w.looked(); pages != 16 || items != 512 {
 		t.Errorf("%d pages of %d items when nothing is due", pages, items)
 	}
 	const hours = looks + 8
-	for h := range hours {
+	fill := func(ws access.WorkspaceID, due time.Time) {
 		var changes []Change
 		for n := range 40 { // with a limit of a job for each page, every shard is full
-			due := noon.Add(time.Duration(h) * time.Hour)
-			changes = append(changes, Enqueue(Job{ID: JobID(fmt.Sprint(h, "-", n)), Kind: JobTell, Due: due}))
+			changes = append(changes, Enqueue(Job{ID: JobID(fmt.Sprint(ws, due, n)), Kind: JobTell, Due: due}))
 		}
 		w.apply(t, ws, changes...)
+	}
+	for n := range hours {
+		fill(ws, noon.Add(time.Duration(n)*time.Hour))
+		fill(access.WorkspaceID(inbox.NewID(noon)), noon.Add(hours*time.Hour))
 	}
 	*now = noon.Add(hours * time.Hour)
 	w.table.Reset()
@@ -105,12 +158,7 @@ func TestRoundsAreBounded(t *testing.T) {
 	if pages, items := w.looked(); pages != 256 || items != pages {
 		t.Errorf("%d pages of %d items", pages, items)
 	}
-	for _, j := range jobs {
-		if j.due != noon.Format(dueTime) {
-			t.Errorf("%s is before older ones", j.due)
-		}
-	}
-	if len(jobs) != shards {
-		t.Errorf("%d jobs, want %d", len(jobs), shards)
+	if len(jobs) != shards || jobs[0].due != noon.Format(dueTime) {
+		t.Errorf("%d jobs, from %s on", len(jobs), jobs[0].due)
 	}
 }

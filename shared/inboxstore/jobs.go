@@ -169,45 +169,92 @@ func (taken TakenJob) become(next Job, refusal error, wake bool) Change {
 type DueJob struct {
 	ID        JobID
 	Workspace access.WorkspaceID
+	key       store.Key
 	due       string
 	turn      int
 }
 
-// looks is how many pages a round reads of each shard at most.
-const looks = 32
+// looks is how many pages a round reads at most, of each shard and of what is
+// recent as of what is older.
+const looks = 16
+
+// longDue is for how long nothing waits for a worker, but for where there is very
+// much to do.
+const longDue = 2 * time.Hour
 
 // DueJobs returns n jobs at most whose time has come, for workers' rounds.
 // Workspaces take turns, each with its oldest job first: a job does not wait for
 // those that another workspace has more of.
 //
-// Of each shard it reads up to looks pages of n/shards entries. After a full
-// page it goes on behind the workspace, of that hour, that the page ends in. So
-// the size of a flood does not matter: it costs a page for each hour and shard.
-// Where there is little to do, a round reads one page of each shard; where there
+// Of each shard it reads pages of n/shards entries. After a full page it goes on
+// behind the workspace, of that hour, that the page ends in. So the size of a
+// flood does not matter: it costs a page for each hour and shard. Of this hour and
+// the one before it reads as many pages as of all the others, of which the
+// oldest come first: what has just become due is seen whatever waits for long.
+//
+// Where there is little to do, a round reads two pages of each shard; where there
 // is no end of it, 256 in all: of 32 entries each, they cost 512 read units of
-// DynamoDB. Where that does not reach all workspaces, the oldest hours come first.
+// DynamoDB.
 func (db *DB) DueJobs(ctx context.Context, n int) ([]DueJob, error) {
 	var due []DueJob
 	now := db.now()
+	recent := now.Add(-time.Hour).Format(dueHour)
 	for shard := range shards {
-		q := store.Query{Partition: dueShard(shard), To: dueAfter(now), Limit: max(1, n/shards)}
-		for range looks {
-			page, err := db.opts.Table.Query(ctx, q)
+		for _, q := range []store.Query{{From: recent, To: dueAfter(now)}, {To: recent}} {
+			q.Partition, q.Limit = dueShard(shard), max(1, n/shards)
+			some, err := db.look(ctx, q)
 			if err != nil {
 				return inTurns(due, n), unavailable(err)
 			}
-			for _, item := range page.Items {
-				if j := dueOf(item); j.due <= now.Format(dueTime) {
-					due = append(due, j)
-				}
-			}
-			if page.Next == "" {
-				break
-			}
-			q.From = duePast(page.Next)
+			due = append(due, some...)
 		}
 	}
-	return inTurns(due, n), nil
+	due = slices.DeleteFunc(due, func(j DueJob) bool { return j.due > now.Format(dueTime) })
+	due = inTurns(due, n)
+	return slices.DeleteFunc(due, func(j DueJob) bool {
+		return j.due < now.Add(-longDue).Format(dueTime) && db.removeStray(ctx, j)
+	}), nil
+}
+
+// look reads entries of what is due, and passes over workspaces that have more
+// in an hour than a page has.
+func (db *DB) look(ctx context.Context, q store.Query) (due []DueJob, err error) {
+	for range looks {
+		page, err := db.opts.Table.Query(ctx, q)
+		if err != nil {
+			return due, err
+		}
+		for _, item := range page.Items {
+			due = append(due, dueOf(item))
+		}
+		if page.Next == "" {
+			break
+		}
+		q.From = duePast(page.Next)
+	}
+	return due, nil
+}
+
+// removeStray takes away an entry whose job is gone, or due at another time, and
+// reports whether it did. A worker of another version leaves such, while a
+// deployment shifts: rounds would find them for ever, in place of jobs. An
+// entry that cannot be looked at now will be in the next round.
+func (db *DB) removeStray(ctx context.Context, d DueJob) bool {
+	ops := []store.Op{store.Delete(d.key)}
+	item, err := db.get(ctx, d.ID.key())
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		ops = append(ops, store.Check(d.ID.key(), store.Absent()))
+	case err != nil:
+		return false
+	default:
+		var j Job
+		if err := json.Unmarshal(item.Value, &j); err != nil || j.due() == d.key {
+			return false
+		}
+		ops = append(ops, store.Check(d.ID.key(), store.VersionIs(item.Version)), store.Put(store.Item{Key: j.due(), Value: []byte(j.ID)}))
+	}
+	return db.opts.Table.Write(ctx, ops...) == nil
 }
 
 // inTurns returns the first n of jobs when workspaces take turns.

@@ -148,7 +148,7 @@ func dueOf(i store.Item) DueJob {
 	_, rest, _ := strings.Cut(i.Sort, "#")
 	ws, rest, _ := strings.Cut(rest, "#")
 	at, _, _ := strings.Cut(rest, "#")
-	return DueJob{ID: JobID(i.Value), Workspace: access.WorkspaceID(ws), due: at}
+	return DueJob{ID: JobID(i.Value), Workspace: access.WorkspaceID(ws), key: i.Key, due: at}
 }
 
 // dueAfter is past all that is due in the hour of now.
