@@ -23,26 +23,41 @@ func SameAddress(a, b string) bool { return NormalAddress(a) == NormalAddress(b)
 
 // NormalAddress is the form that all spellings of an address share, for keys: in
 // lower case, also before the @, where hardly anybody tells mailboxes apart by it,
-// and with its domain in ASCII (RFC 5891 §4.4). Letters that merely look alike stay apart,
-// also where their lower case is ASCII (U+212A for k), and nothing is trimmed.
+// and with its domain as [NormalDomain] has it. Letters before the @ that merely
+// look alike stay apart, also where their lower case is ASCII (U+212A for k), and
+// nothing is trimmed.
 func NormalAddress(s string) string {
-	s = strings.Map(func(r rune) rune {
+	at := strings.LastIndexByte(s, '@') + 1
+	local := strings.Map(func(r rune) rune {
 		if l := unicode.ToLower(r); notASCII(l) == notASCII(r) {
 			return l
 		}
 		return r
-	}, s)
-	if len(s) > MaxAddress { // it is no address, and the rest would take long
-		return s
-	}
-	at := strings.LastIndexByte(s, '@') + 1
-	labels := strings.Split(s[at:], ".")
-	for i, l := range labels {
-		if ascii, err := idna.Punycode.ToASCII(l); err == nil && strings.ContainsFunc(l, notASCII) {
-			labels[i] = ascii
+	}, s[:at])
+	domain, _ := NormalDomain(s[at:])
+	return local + domain
+}
+
+// NormalDomain is the one form by which domains and names of hosts are compared,
+// and in which they are written to: what DNS is asked for (UTS #46, RFC 5891
+// §4.4), so that who passes for a domain is who has it. What is no such name, as
+// one with an underscore or a dot at its end, is not ok: its form is as it stands,
+// with ASCII in lower case, and no name's.
+func NormalDomain(s string) (ascii string, ok bool) {
+	if len(s) <= MaxAddress { // the rest would take long
+		ascii, err := idna.Lookup.ToASCII(s)
+		again, err2 := idna.Lookup.ToASCII(ascii)
+		if err == nil && err2 == nil && again == ascii && !strings.Contains("."+ascii+".", "..") {
+			return ascii, true
 		}
 	}
-	return s[:at] + strings.Join(labels, ".")
+	lower := []byte(s)
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c + 'a' - 'A'
+		}
+	}
+	return string(lower), false
 }
 
 func notASCII(r rune) bool { return r >= utf8.RuneSelf }

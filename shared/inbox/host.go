@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net"
 	"net/url"
-	"strings"
 )
 
 // SameHost reports whether two URLs lead to the same host and port, so that the
@@ -22,5 +21,6 @@ func hostOf(raw string) string {
 		return ""
 	}
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+	host, _ := NormalDomain(u.Hostname())
+	return net.JoinHostPort(host, port)
 }

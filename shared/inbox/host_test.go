@@ -10,6 +10,8 @@ func TestSameHost(t *testing.T) {
 		{"https://erp.example/a", "https://ERP.example:443/b?c", true},
 		{"http://erp.example", "http://erp.example:80", true},
 		{"https://[::1]/", "https://[::1]:443/", true},
+		{"https://bücher.example", "https://xn--bcher-kva.example", true},
+		{"https://\u0130erp.example", "https://ierp.example", false},
 		{"https://erp.example", "http://erp.example", false},
 		{"https://erp.example", "https://erp.example:8443", false},
 		{"https://erp.example", "https://evil.example", false},

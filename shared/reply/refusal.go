@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/idna"
-
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
 )
@@ -88,17 +86,17 @@ func Refusal(in inbox.Inbox, e inbox.Email, c inbox.EmailContent, verifiedOnly b
 // nobody verifies: by them anybody could have this inbox write to others.
 func recipient(e inbox.Email) (string, bool) { return asciiAddress(e.From) }
 
-// asciiAddress is an address as every mail server takes it, its domain in lower
-// case and in punycode; false for what cannot be written so, or is no name of a
-// domain.
+// asciiAddress is an address as every mail server takes it, its domain as
+// [inbox.NormalDomain] has it; false for what cannot be written so, or is no name
+// of a domain.
 func asciiAddress(s string) (string, bool) {
 	i := strings.LastIndexByte(s, '@')
 	if !inbox.IsAddress(s) || i < 0 || strings.ContainsFunc(s[:i], func(r rune) bool { return r > '~' }) {
 		return "", false
 	}
-	domain, err := idna.Lookup.ToASCII(s[i+1:])
+	domain, ok := inbox.NormalDomain(s[i+1:])
 	a := s[:i+1] + domain
-	return a, err == nil && inbox.IsAddress(a)
+	return a, ok && inbox.IsAddress(a)
 }
 
 func domain(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }

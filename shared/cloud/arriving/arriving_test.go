@@ -256,7 +256,7 @@ func TestFailures(t *testing.T) {
 func TestAllowedSenders(t *testing.T) {
 	w := newWorld(t)
 	allowed := w.support
-	allowed.AllowedRecipients = []string{"ana@sender.example"}
+	allowed.AllowedRecipients = []string{"ana@sender.example", "chef@straße.de"}
 	old, err := inboxstore.Get[inbox.Inbox](t.Context(), w.db, allowed.WorkspaceID, string(allowed.ID))
 	if err != nil {
 		t.Fatal(err)
@@ -271,6 +271,10 @@ func TestAllowedSenders(t *testing.T) {
 		{"FAIL", top(signed) + message, ""},
 		{"FAIL", top(dmarcFail) + forged + message, "sender_not_authenticated"},
 		{"FAIL", top() + "From: eve@evil.example\n" + rest, "sender_not_allowed"},
+		{"FAIL", top(" dkim=pass header.i=@xn--strae-oqa.de;\n") + "From: chef@stra\u00dfe.de\n" + rest, ""},
+		// With a capital sharp s, the address is of who has strasse.de.
+		{"GRAY", top(" dkim=pass header.i=@strasse.de;\n") + "From: chef@stra\u1e9ee.de\n" + rest, "sender_not_allowed"},
+		{"GRAY", top(" dkim=pass header.i=@strasse.de;\n") + "From: chef@stra\u00dfe.de\n" + rest, "sender_not_authenticated"},
 	} {
 		id := fmt.Sprint("ses-", n)
 		w.store(t, id, c.raw)

@@ -6,11 +6,12 @@ import (
 	netmail "net/mail"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
-	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 	"github.com/universokobana/kobana-inbox-mcp/shared/mail"
 	"github.com/universokobana/kobana-inbox-mcp/shared/pipeline"
 )
@@ -18,13 +19,14 @@ import (
 // senderOf says whether the address that a message is from is its sender's:
 // where SES found that it passes DMARC, or else, as forwarding breaks that,
 // where it has a valid signature (DKIM) of the address's organization. A
-// message that is not from one address alone is from nobody.
+// message that is not from one address alone is from nobody. Of a domain that is
+// not in ASCII, DMARC says nothing: SES may read it as another than it is here.
 func senderOf(r events.SimpleEmailReceipt, raw []byte) pipeline.Sender {
 	domain := fromDomain(raw)
 	if domain == "" {
 		return pipeline.SenderUnauthenticated
 	}
-	if r.DMARCVerdict.Status == "PASS" {
+	if r.DMARCVerdict.Status == "PASS" && !strings.ContainsFunc(domain, func(c rune) bool { return c >= utf8.RuneSelf }) {
 		return pipeline.SenderVerified
 	}
 	for signer := range signers(raw) {
@@ -100,12 +102,9 @@ func aligned(a, b string) bool {
 // organization is the domain that somebody registered, of one at it or below
 // it, or "".
 func organization(domain string) string {
-	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(domain, "."))
-	if err != nil {
-		return ""
-	}
+	ascii, ok := inbox.NormalDomain(domain)
 	registered, err := publicsuffix.EffectiveTLDPlusOne(ascii)
-	if err != nil {
+	if !ok || err != nil {
 		return ""
 	}
 	return registered

@@ -55,6 +55,9 @@ func TestSenderOf(t *testing.T) {
 		{"no DMARC record, nothing signed", "GRAY", top() + from + rest, false},
 		{"no verdict at all", "", top() + from + rest, false},
 
+		{"DMARC passed, of a domain that SES may read as another", "PASS", top() + "From: chef@straße.de\n" + rest, false},
+
+		{"signed by an international domain", "PASS", top(" dkim=pass header.i=@xn--strae-oqa.de;\n") + "From: chef@straße.de\n" + rest, true},
 		{"forwarded, signed by the address's domain", "FAIL", top(signed, dmarcFail) + from + rest, true},
 		{"forwarded, signed for one person", "FAIL", top(" dkim=pass header.i=ana@sender.example;\n") + from + rest, true},
 		{"forwarded, signed by a domain beside it", "GRAY", top(" dkim=pass header.i=@news.sender.example;\n") + "From: ana@mail.sender.example\n" + rest, true},
