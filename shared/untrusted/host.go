@@ -43,11 +43,12 @@ func parseURL(rawURL string) *url.URL {
 		return nil
 	}
 	u.User = nil
-	name, port := strings.ToLower(u.Hostname()), u.Port()
+	name, port := u.Hostname(), u.Port()
 	if name == "" || strings.Contains(name, ":") { // IPv6
 		u.Host = strings.ToLower(u.Host)
 		return u
 	}
+	// The profile has it in lower case as browsers do, to whom U+0130 is no i.
 	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 	if name, err = profile.ToASCII(name); err != nil {
 		return nil

@@ -116,6 +116,7 @@ func TestHost(t *testing.T) {
 		{"https://user:pw@evil.example", "evil.example"},
 		{"https://bücher.example/", "xn--bcher-kva.example"},
 		{"https://аррӏе.com/", "xn--80ak6aa92e.com"},
+		{"https://pa\u0130pal.example/", "xn--paipal-ryd.example"},
 		{"https://ｅｘａｍｐｌｅ.com", "example.com"},
 		{"http://[2001:DB8::1]:80/", "[2001:db8::1]:80"},
 		{"http://0x7f.1/", "0x7f.1"},

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
 )
@@ -38,8 +39,10 @@ func (s *Sender) parseURL(raw string) (*url.URL, error) {
 		return bad("The webhook's URL must not hold a user name or password: use the webhook's auth.")
 	case strings.Contains(raw, "#"):
 		return bad("The webhook's URL must not have a fragment (#).")
+	case strings.ContainsFunc(u.Host, func(r rune) bool { return r >= utf8.RuneSelf }): // which others may read differently
+		return bad(badName)
 	}
-	host := strings.ToLower(u.Hostname())
+	host, _ := inbox.NormalDomain(u.Hostname())
 	addr, err := netip.ParseAddr(host)
 	isAddr := err == nil
 	if !isAddr {
@@ -63,6 +66,8 @@ func (s *Sender) parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
+const badName = "The webhook's host must be a domain name of letters, digits and hyphens (an international one in its xn-- form), without a dot at its end."
+
 // checkName says what is wrong with a host name: "" when nothing is. Names
 // whose last label begins with a digit are numbers to some resolvers (0x7f.1,
 // 2130706433, 0177.0.0.1), and no top-level domain.
@@ -70,7 +75,7 @@ func checkName(host string) (problem string) {
 	labels := strings.Split(host, ".")
 	for _, l := range labels {
 		if l == "" || len(l) > 63 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return "The webhook's host must be a domain name of letters, digits and hyphens (an international one in its xn-- form), without a dot at its end."
+			return badName
 		}
 	}
 	switch last := labels[len(labels)-1]; {
@@ -92,8 +97,8 @@ func isLocalhost(host string) bool {
 // hostAllowed reports whether the operator's list, if there is one, has the host.
 func (s *Sender) hostAllowed(host string) bool {
 	return len(s.options.AllowHosts) == 0 || slices.ContainsFunc(s.options.AllowHosts, func(allowed string) bool {
-		allowed = strings.ToLower(allowed)
 		domain, wild := strings.CutPrefix(allowed, "*.")
-		return allowed == host || wild && strings.HasSuffix(host, "."+domain)
+		domain, _ = inbox.NormalDomain(domain)
+		return !wild && domain == host || wild && strings.HasSuffix(host, "."+domain)
 	})
 }

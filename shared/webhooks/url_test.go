@@ -31,7 +31,7 @@ const (
 
 func TestCheckURL(t *testing.T) {
 	cloud, local := New(Options{}), New(Options{AllowLoopback: true})
-	listed := New(Options{AllowHosts: []string{"Hooks.example.com", "*.partner.example", "*", "*stuck.example"}})
+	listed := New(Options{AllowHosts: []string{"Hooks.example.com", "*.partner.example", "B\u00fccher.example", "*", "*stuck.example"}})
 	for _, c := range []struct {
 		url, inCloud, locally string
 	}{
@@ -111,6 +111,8 @@ func TestCheckURL(t *testing.T) {
 		{"https://hooks..example.com/", domain, domain},
 		{"https://.example.com/", domain, domain},
 		{"https://bücher.example/", domain, domain},
+		{"https://hooks.part\u0130er.example/", domain, domain}, // not in ASCII, but in lower case
+		{"https://hoo\u212as.example.com/", domain, domain},
 		{"https://b%C3%BCcher.example/", domain, domain},
 		{"https://①②⑦.⓪.⓪.①/", domain, domain},
 		{"https://127。0。0。1/", domain, domain},
@@ -133,6 +135,7 @@ func TestCheckURL(t *testing.T) {
 		"https://hooks.example.com/":       fine,
 		"https://HOOKS.example.com/":       fine,
 		"https://a.b.partner.example/":     fine,
+		"https://xn--bcher-kva.example/":   fine,
 		"https://partner.example/":         list,
 		"https://evilpartner.example/":     list,
 		"https://unstuck.example/":         list,
