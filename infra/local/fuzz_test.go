@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/universokobana/kobana-inbox-mcp/shared/inbox"
+	rawmail "github.com/universokobana/kobana-inbox-mcp/shared/mail"
+	answers "github.com/universokobana/kobana-inbox-mcp/shared/reply"
 )
 
 // FuzzProduct sends any body, to any family, in either era: the answer is
@@ -46,6 +50,33 @@ func FuzzProduct(f *testing.F) {
 		}
 		if w.Header().Get("Content-Type") == "application/json" && !jsontext.Value(w.Body.Bytes()).IsValid() {
 			t.Errorf("HTTP %d, not JSON: %s", w.Code, w.Body)
+		}
+	})
+}
+
+// FuzzTraced has any data in a bounce, of no sender: the line that tells so is as
+// it was written, and where all else would let it be answered, it is a bounce.
+func FuzzTraced(f *testing.F) {
+	const plain = "From: ana@sender.example\r\n\r\nx"
+	for _, beginning := range []string{
+		"", " x\r\n", "\tx\n\t <eva@sender.example>\n", "\r\n x\r\n", "\ufeff x\r\n", "\ufeff\r\n\t\r\n", " \n", "From x\r\n y\r\n", "Return-Path: <a@b.example>\r\n",
+	} {
+		f.Add([]byte(beginning + plain))
+	}
+	f.Add([]byte(" x\rFrom: ana@sender.example\r\rx"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if _, err := rawmail.Parse(raw); err != nil {
+			t.Skip() // it is kept as it came, and nobody is there to be answered
+		}
+		m, err := rawmail.Parse(traced("", raw))
+		if err != nil || m.Headers[0] != (inbox.Header{Name: "Return-Path", Value: "<>"}) {
+			t.Fatalf("%q: %v %v", raw, m, err)
+		}
+		in, e := inbox.Inbox{Email: "support@inbox.example"}, inbox.Email{From: m.From, Attachments: m.Attachments}
+		got := answers.Refusal(in, e, inbox.EmailContent{Headers: m.Headers}, false)
+		without := answers.Refusal(in, e, inbox.EmailContent{Headers: m.Headers[1:]}, false)
+		if got == "" || without == "" && got != answers.CodeBounce {
+			t.Errorf("%q: %v: refusal %q", raw, m.Headers, got)
 		}
 	})
 }

@@ -189,6 +189,12 @@ func traced(from string, raw []byte) []byte {
 		return raw
 	}
 	message := bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\ufeff")), "\r\n") // else the line would be all of its header
+	if !bytes.Contains(message, []byte("\n")) {                                // nor would those of old Macs be line ends below it
+		message = bytes.ReplaceAll(message, []byte("\r"), []byte("\n"))
+	}
+	for len(message) > 0 && (message[0] == ' ' || message[0] == '\t') { // else it would be a part of the line
+		_, message, _ = bytes.Cut(message, []byte("\n"))
+	}
 	return slices.Concat(returnPath(from), message)
 }
 
