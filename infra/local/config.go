@@ -136,7 +136,7 @@ func (c Config) prepare(server bool) error {
 	if n := len(c.path(socket)); n > maxSocketPath {
 		return fmt.Errorf("DATA_DIR is too long for a socket in it (%d bytes, of %d): choose a shorter one", n, maxSocketPath)
 	}
-	if _, err := os.Stat(c.path(storeFile)); !server && errors.Is(err, fs.ErrNotExist) {
+	if store, err := os.Stat(c.path(storeFile)); !server && (errors.Is(err, fs.ErrNotExist) || err == nil && store.Size() == 0) {
 		return c.errNoData()
 	}
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {

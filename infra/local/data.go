@@ -50,14 +50,6 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 	if err := c.prepare(url != ""); err != nil {
 		return nil, err
 	}
-	keys, err := makeKeys(c)
-	if err != nil {
-		return nil, err
-	}
-	blobs, err := files.Open(c.path("raw"))
-	if err != nil {
-		return nil, err
-	}
 	db, err := bolt.Open(c.path(storeFile))
 	if errors.Is(err, bolt.ErrLocked) {
 		return nil, fmt.Errorf("another server is running on DATA_DIR %s; stop it, or set DATA_DIR to another folder: %w", c.DataDir, err)
@@ -66,11 +58,11 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 		return nil, err
 	}
 	d := &data{
-		wake: make(chan struct{}, 1),
-		db:   db, keys: keys, sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback, LoopbackHint: loopbackHint}),
-		links: &links{base: url, key: keys.link, blobs: blobs, now: time.Now},
+		wake: make(chan struct{}, 1), db: db,
+		sender: webhooks.New(webhooks.Options{AllowLoopback: c.WebhookAllowLoopback, LoopbackHint: loopbackHint}),
+		links:  &links{base: url, now: time.Now},
 	}
-	if err := errors.Join(d.openAgents(c, log), d.open(ctx, c, log)); err != nil {
+	if err := d.open(ctx, c, log); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -78,6 +70,16 @@ func openData(ctx context.Context, c Config, url string, log *slog.Logger) (*dat
 
 // loopbackHint is for who tries a webhook on this machine.
 const loopbackHint = "They do when the server is started with WEBHOOK_ALLOW_LOOPBACK=1."
+
+// openFiles opens the keys, which are made the first time, and the raw messages.
+func (d *data) openFiles(c Config, first bool) (err error) {
+	if d.keys, err = openKeys(c, first); err != nil {
+		return err
+	}
+	d.links.key = d.keys.link
+	d.links.blobs, err = files.Open(c.path("raw"))
+	return err
+}
 
 // openAgents opens what agents run on, which a server tells the log, and where
 // their answers go.
@@ -109,20 +111,26 @@ func (d *data) close() error {
 	return err
 }
 
-// open opens the table that holds the data. The first time it fills a new one
-// with the demo, and names it only then: a first start that was interrupted
-// leaves a table that nobody reads, never half a demo, or a double one.
+// open opens the table that holds the data, and what is kept beside it. The first
+// time it fills a new one with the demo, and names it only then: a first start that
+// was interrupted leaves a table that nobody reads, never half a demo, or a double
+// one.
 func (d *data) open(ctx context.Context, c Config, log *slog.Logger) error {
 	names, current := d.db.Table("names"), store.Key{Partition: "table", Sort: "data"}
 	item, err := names.Get(ctx, current)
+	first := errors.Is(err, store.ErrNotFound)
 	switch {
-	case err == nil:
+	case err != nil && !first:
+		return err
+	case first && d.links.base == "": // a command, beside a first start that was interrupted
+		return c.errNoData()
+	}
+	if err := errors.Join(d.openFiles(c, first), d.openAgents(c, log)); err != nil {
+		return err
+	}
+	if !first {
 		d.use(string(item.Value), log)
 		return nil
-	case !errors.Is(err, store.ErrNotFound):
-		return err
-	case d.links.base == "": // a command, beside a first start that was interrupted
-		return c.errNoData()
 	}
 	name := "data-" + rand.Text()
 	d.use(name, log)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -112,7 +114,8 @@ func TestImport_StoppedServer(t *testing.T) {
 }
 
 // TestImport_NoData: where no server ever was, or one whose first start was
-// interrupted, nothing is made, and it says what to do.
+// interrupted, or with an empty file for a store, nothing is made, and it says what
+// to do.
 func TestImport_NoData(t *testing.T) {
 	path, parent := write(t, "one.eml", message("one")), dataDir(t)
 	interrupted := testConfig(filepath.Join(parent, "interrupted"))
@@ -121,8 +124,14 @@ func TestImport_NoData(t *testing.T) {
 	if _, err := Open(stopped, interrupted, quiet()); err == nil {
 		t.Fatal("it started")
 	}
-	for _, c := range []Config{testConfig(filepath.Join(parent, "none")), testConfig(parent), interrupted} {
+	empty := testConfig(dataDir(t))
+	if err := os.WriteFile(empty.path(storeFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Config{testConfig(filepath.Join(parent, "none")), testConfig(parent), interrupted, empty} {
 		_, before := os.Stat(c.DataDir)
+		named, _ := filepath.Glob(c.path("*"))
+		files := contents(t, c, "*.*")
 		told, err := importing(t, c, path, support)
 		if err == nil || told != "" || !has(err.Error(), "no data in DATA_DIR "+c.DataDir, "give the DATA_DIR that the server has, or start the server") {
 			t.Errorf("%s: %q, %v", c.DataDir, told, err)
@@ -130,9 +139,9 @@ func TestImport_NoData(t *testing.T) {
 		if _, after := os.Stat(c.DataDir); (before == nil) != (after == nil) {
 			t.Errorf("%s: %v, then %v", c.DataDir, before, after)
 		}
-	}
-	if made := contents(t, testConfig(parent), "*.*"); len(made) != 0 {
-		t.Errorf("made %v", made)
+		if now, _ := filepath.Glob(c.path("*")); !slices.Equal(now, named) || !maps.Equal(contents(t, c, "*.*"), files) {
+			t.Errorf("%s: %v, then %v", c.DataDir, named, now)
+		}
 	}
 }
 

@@ -20,34 +20,47 @@ type keys struct {
 	audit []byte // keys the digests in system events
 }
 
-func makeKeys(c Config) (k keys, err error) {
-	for name, to := range map[string]*[]byte{"link": &k.link, "seal": &k.seal, "data": &k.data, "audit": &k.audit} {
-		if *to, err = key(c.path(name + ".key")); err != nil {
+// openKeys reads the keys, and makes them the first time. Later, what was made
+// with one that is missing would be lost behind the operator's back by a new one.
+func openKeys(c Config, first bool) (k keys, err error) {
+	for name, of := range map[string]struct {
+		to   *[]byte
+		lost string
+	}{
+		"link":  {&k.link, "links to raw messages that are out end"},
+		"seal":  {&k.seal, "what waits to be confirmed must be asked for again"},
+		"data":  {&k.data, "webhooks' credentials and signing keys, and secrets, are lost"},
+		"audit": {&k.audit, "digests in system events can no longer be told to be of the same"},
+	} {
+		path := c.path(name + ".key")
+		*of.to, err = readKey(path)
+		if missing := errors.Is(err, fs.ErrNotExist); missing && first {
+			*of.to, err = makeKey(path)
+		} else if missing {
+			err = fmt.Errorf("there are records in DATA_DIR %s, but not the key %s. Put it back from a copy; with %d random bytes there instead, %s",
+				c.DataDir, path, keyBytes, of.lost)
+		}
+		if err != nil {
 			return k, err
 		}
 	}
 	return k, nil
 }
 
-// key returns the key kept in the named file, making it the first time. The
-// file is readable by its owner only.
-func key(path string) ([]byte, error) {
+// makeKey makes the key that is kept in the named file, which its owner alone can
+// read.
+func makeKey(path string) ([]byte, error) {
+	k := make([]byte, keyBytes)
+	rand.Read(k)
+	return k, writeOnce(path, k)
+}
+
+func readKey(path string) ([]byte, error) {
 	k, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		k = make([]byte, keyBytes)
-		rand.Read(k)
-		err = writeOnce(path, k)
-		if errors.Is(err, fs.ErrExist) { // another process was first
-			k, err = os.ReadFile(path)
-		}
+	if err == nil && len(k) != keyBytes {
+		err = fmt.Errorf("key file %s holds %d bytes, not %d: put it back from a copy", path, len(k), keyBytes)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("key file: %w", err)
-	}
-	if len(k) != keyBytes {
-		return nil, fmt.Errorf("key file %s holds %d bytes, not %d: remove it to have a new one made", path, len(k), keyBytes)
-	}
-	return k, nil
+	return k, err
 }
 
 // writeOnce writes a whole file that must not exist yet: the name appears only

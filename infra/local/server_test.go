@@ -232,7 +232,8 @@ func counts(t *testing.T, s *Server) map[string]int {
 	return found
 }
 
-// TestServer_KeyFile: a damaged key is told, never replaced behind one's back.
+// TestServer_KeyFile: a key that is damaged or missing is told, with what it was
+// for, and never replaced behind one's back, by a command neither.
 func TestServer_KeyFile(t *testing.T) {
 	c := testConfig(dataDir(t))
 	_, stop := serveOn(t, c)
@@ -242,8 +243,22 @@ func TestServer_KeyFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content[:5]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), c, quiet()); err == nil || !has(err.Error(), path, "remove it to have a new one made") {
+		if _, err := Open(t.Context(), c, quiet()); err == nil || !has(err.Error(), path, "holds 5 bytes, not 32: put it back from a copy") {
 			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		lost := map[string]string{"link.key": "links to raw", "seal.key": "asked for again", "data.key": "credentials", "audit.key": "digests"}[name]
+		_, err := Open(t.Context(), c, quiet())
+		_, err2 := importing(t, c, write(t, "one.eml", message("one")), support)
+		for _, err := range []error{err, err2} {
+			if err == nil || !has(err.Error(), "there are records in DATA_DIR "+c.DataDir+", but not the key "+path, lost) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s was made", name)
 		}
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
