@@ -93,7 +93,7 @@ func appendMultiValueHeaders(out []byte, h http.Header) []byte {
 func appendBody(out, body []byte) []byte {
 	start := len(out)
 	out = append(out, `,"body":`...)
-	out, err := jsontext.AppendQuote(out, body)
+	out, err := appendQuote(out, body)
 	if err == nil {
 		return append(out, `,"isBase64Encoded":false`...)
 	}
