@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -29,6 +30,19 @@ type EventFunc func(ctx context.Context, event []byte) (answer []byte, err error
 
 // Invoke implements [telemetry.Handler].
 func (f EventFunc) Invoke(ctx context.Context, event []byte) ([]byte, error) { return f(ctx, event) }
+
+// recording is what is left of an invocation's time when its work is told to end,
+// for it to write down how it went before Lambda cuts it off.
+const recording = 20 * time.Second
+
+// InTime returns a context that ends that long before the invocation does, if that
+// is to end at all.
+func InTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, end.Add(-recording))
+	}
+	return ctx, func() {}
+}
 
 // RunEvents is [Run] for a function that answers no requests.
 func RunEvents(name string, open func(*Function) (EventFunc, error)) {

@@ -54,12 +54,15 @@ type receiver struct {
 	log    *slog.Logger
 }
 
-// handle takes an event of SES's.
+// handle takes an event of SES's. Where inboxes cannot keep the message before the
+// invocation ends, the log is told all the same.
 func (r *receiver) handle(ctx context.Context, event []byte) ([]byte, error) {
 	var e events.SimpleEmailEvent
 	if err := json.Unmarshal(event, &e, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil || len(e.Records) == 0 {
 		return nil, errors.New("arriving: this is no event of SES's")
 	}
+	ctx, cancel := cloud.InTime(ctx)
+	defer cancel()
 	var errs []error
 	for _, record := range e.Records {
 		errs = append(errs, r.receive(ctx, record.SES))

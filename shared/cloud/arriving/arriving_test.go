@@ -2,6 +2,7 @@ package arriving
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -201,6 +202,20 @@ func TestOneInboxFails(t *testing.T) {
 		t.Error(err)
 	}
 	w.wantKept(t, 1, 1, 1)
+}
+
+// Where the store is away for longer than the invocation lasts, the log tells of it
+// before Lambda ends the call.
+func TestTheLogIsToldInTime(t *testing.T) {
+	w := newWorld(t)
+	w.store(t, "ses-1", message)
+	w.table.Inject(storetest.Injection{Effect: storetest.Hang, Method: storetest.Write})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second+200*time.Millisecond)
+	defer cancel()
+	_, err := w.handle(ctx, event("ses-1", "PASS", "support@inbox.example", "billing@inbox.example", "other@inbox.example"))
+	if err == nil || ctx.Err() != nil || !strings.Contains(w.log.String(), "mail was not kept by all of its inboxes") || !w.stored(t, "ses-1") {
+		t.Errorf("%v, %v\n%s", err, ctx.Err(), &w.log)
+	}
 }
 
 // A deleted e-mail does not come back, and stops nobody else.

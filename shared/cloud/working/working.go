@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json"
@@ -31,10 +30,6 @@ const (
 	JobsDone   telemetry.Metric = "JobsDone"
 	JobsFailed telemetry.Metric = "JobsFailed"
 )
-
-// recording is what is left of an invocation's time when jobs are told to end,
-// for them to write down how they did.
-const recording = 20 * time.Second
 
 // Open returns the function. It calls nobody.
 func Open(f *cloud.Function) (cloud.EventFunc, error) {
@@ -86,11 +81,8 @@ func (h *handler) handle(ctx context.Context, payload []byte) ([]byte, error) {
 	if err := json.Unmarshal(payload, &e); err != nil {
 		return nil, errors.New("working: this is no event")
 	}
-	if end, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, end.Add(-recording))
-		defer cancel()
-	}
+	ctx, cancel := cloud.InTime(ctx)
+	defer cancel()
 	switch {
 	case len(e.Records) > 0:
 		return json.Marshal(events.SQSEventResponse{BatchItemFailures: h.do(ctx, e.Records)})
