@@ -26,11 +26,13 @@ run: ## Run the server at http://127.0.0.1:3000/mcp (README.md lists its setting
 import: ## Put mail into an inbox: FILE=message.eml or a folder, INBOX=id, external_id or address (of DATA_DIR).
 	@$(GO) build -o $(BINARY) ./infra/local/kobana-inbox && $(BINARY) import "$(FILE)" "$(INBOX)"
 
-# xargs reads quotes as a shell does, and takes | ; & ( ) and * as they stand.
-export ARGS
+# Neither make nor a shell reads ARGS: xargs does, quotes as a shell would, and
+# takes $ | ; & ( ) and * as they stand.
+export ADMIN_ARGS = $(value ARGS)
+unexport ARGS
 .PHONY: admin
 admin: ## Organizations, workspaces and members, on either store: ARGS="…" (ARGS=-h lists the commands).
-	@printf '%s\n' "$$ARGS" | xargs $(GO) run ./infra/admin/kobana-admin
+	@printf '%s\n' "$$ADMIN_ARGS" | xargs $(GO) run ./infra/admin/kobana-admin
 
 .PHONY: build
 build: ## Build the functions: build/<name>/bootstrap (ARCH=arm64 or x86_64).

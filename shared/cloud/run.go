@@ -35,11 +35,11 @@ func (f EventFunc) Invoke(ctx context.Context, event []byte) ([]byte, error) { r
 // for it to write down how it went before Lambda cuts it off.
 const recording = 20 * time.Second
 
-// InTime returns a context that ends that long before the invocation does, if that
-// is to end at all.
+// InTime returns a context that ends that long before the invocation does, or
+// half of what is left where that is less, if it is to end at all.
 func InTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if end, ok := ctx.Deadline(); ok {
-		return context.WithDeadline(ctx, end.Add(-recording))
+		return context.WithDeadline(ctx, end.Add(-min(recording, time.Until(end)/2)))
 	}
 	return ctx, func() {}
 }

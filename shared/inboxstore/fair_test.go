@@ -127,6 +127,45 @@ func TestStrayEntriesAreRemoved(t *testing.T) {
 	}
 }
 
+// Of jobs that have been due for long, a round looks at few for being strays.
+func TestFewAreLookedAtForBeingStrays(t *testing.T) {
+	w, ws, now, _ := workshop(t)
+	w.flood(t, ws, 200, noon)
+	*now = noon.Add(5 * time.Hour)
+	w.table.Reset()
+	jobs := must[[]DueJob](t)(w.DueJobs(t.Context(), 256))
+	gets := 0
+	for _, c := range w.table.Calls() {
+		if c.Method == storetest.Get {
+			gets++
+		}
+	}
+	if len(jobs) != 200 || gets > 50 { // 12 or 13, by chance a few more
+		t.Errorf("%d jobs, of which it looked at %d", len(jobs), gets)
+	}
+}
+
+// A round that cannot see all has what it saw: what is due, and nothing else.
+func TestWhatARoundSees(t *testing.T) {
+	w, ws, now, _ := workshop(t)
+	w.flood(t, ws, 40, noon.Add(30*time.Minute))
+	w.apply(t, ws, Enqueue(Job{ID: "due", Kind: JobTell, Due: noon}))
+	*now = noon
+	for nth := range 2 * shards {
+		w.table.Reset()
+		w.table.Inject(storetest.Injection{Effect: storetest.Fail, Method: storetest.Query, Nth: nth + 1})
+		jobs, err := w.DueJobs(t.Context(), 256)
+		for _, id := range idsOf(jobs) {
+			if id != "due" {
+				t.Errorf("%s is not due", id)
+			}
+		}
+		if inbox.CodeOf(err) != inbox.CodeUnavailable {
+			t.Error(err)
+		}
+	}
+}
+
 // A round reads two pages of each shard when nothing is due, and 256 pages of 32
 // entries when there is no end of it; the oldest hours come before the others
 // then.

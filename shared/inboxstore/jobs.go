@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -182,6 +183,10 @@ const looks = 16
 // much to do.
 const longDue = 2 * time.Hour
 
+// strayChecks is how many of 256 jobs that have been due for long a round looks at,
+// whichever, for being strays.
+const strayChecks = 16
+
 // DueJobs returns n jobs at most whose time has come, for workers' rounds.
 // Workspaces take turns, each with its oldest job first: a job does not wait for
 // those that another workspace has more of.
@@ -194,26 +199,33 @@ const longDue = 2 * time.Hour
 //
 // Where there is little to do, a round reads two pages of each shard; where there
 // is no end of it, 256 in all: of 32 entries each, they cost 512 read units of
-// DynamoDB.
+// DynamoDB, and a few more for jobs that have been due for hours.
+//
+// Where it cannot see all, it returns what it saw, with the error.
 func (db *DB) DueJobs(ctx context.Context, n int) ([]DueJob, error) {
-	var due []DueJob
 	now := db.now()
-	recent := now.Add(-time.Hour).Format(dueHour)
-	for shard := range shards {
-		for _, q := range []store.Query{{From: recent, To: dueAfter(now)}, {To: recent}} {
-			q.Partition, q.Limit = dueShard(shard), max(1, n/shards)
-			some, err := db.look(ctx, q)
-			if err != nil {
-				return inTurns(due, n), unavailable(err)
-			}
-			due = append(due, some...)
-		}
-	}
+	due, err := db.listed(ctx, now, max(1, n/shards))
 	due = slices.DeleteFunc(due, func(j DueJob) bool { return j.due > now.Format(dueTime) })
 	due = inTurns(due, n)
 	return slices.DeleteFunc(due, func(j DueJob) bool {
-		return j.due < now.Add(-longDue).Format(dueTime) && db.removeStray(ctx, j)
-	}), nil
+		return j.due < now.Add(-longDue).Format(dueTime) && rand.N(n) < strayChecks && db.removeStray(ctx, j)
+	}), err
+}
+
+// listed reads pages of what is due by the end of this hour.
+func (db *DB) listed(ctx context.Context, now time.Time, page int) (due []DueJob, err error) {
+	recent := now.Add(-time.Hour).Format(dueHour)
+	for shard := range shards {
+		for _, q := range []store.Query{{From: recent, To: dueAfter(now)}, {To: recent}} {
+			q.Partition, q.Limit = dueShard(shard), page
+			some, err := db.look(ctx, q)
+			due = append(due, some...)
+			if err != nil {
+				return due, unavailable(err)
+			}
+		}
+	}
+	return due, nil
 }
 
 // look reads entries of what is due, and passes over workspaces that have more
