@@ -137,7 +137,7 @@ func (x *exchange) runItem(it item) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.answered(j.id, j.method, j.version, result)
+	return x.answered(it.m.id, it.method, V20250326, result)
 }
 
 // untouched is the context for a family: with the deadline of this exchange,

@@ -8,11 +8,8 @@ import (
 
 // judged is a request that may run, in a context that carries its caller.
 type judged struct {
-	id      jsontext.Value
-	method  string
-	version Version
-	ctx     context.Context
-	run     Run // nil: only its family can run it
+	ctx context.Context
+	run Run // nil: only its family can run it
 }
 
 // judge decides whether a request of a known era may run: the method exists
@@ -39,7 +36,7 @@ func (x *exchange) judge(ctx context.Context, m *message, name string, v Version
 		r.Params = jsontext.Value("{}")
 	}
 	ctx, run, err := x.ask(ctx, fn, r)
-	return judged{m.id, name, v, ctx, run}, err
+	return judged{ctx, run}, err
 }
 
 // find returns the method, and nil where only its family has it. What does
